@@ -19,9 +19,11 @@ struct json_object *json_list(void);
 /* A node as a json-c tree (the caller owns it). */
 struct json_object *json_of_node(const struct assay_node *node);
 /* Adders take ownership of `child`. Keys are literals or live as long as the object. */
-void json_add(struct json_object *map, const char *key, struct json_object *child); /* child NULL: null */
+void json_add(struct json_object *map, const char *key, struct json_object *child);        /* child NULL: null */
+void json_add_copied(struct json_object *map, const char *key, struct json_object *child); /* any key */
+struct json_object *json_real(double value); /* shortest form; not finite: null */
 void json_add_int(struct json_object *map, const char *key, int64_t value);
-void json_add_real(struct json_object *map, const char *key, double value); /* shortest form; not finite: null */
+void json_add_real(struct json_object *map, const char *key, double value);
 void json_add_bool(struct json_object *map, const char *key, bool value);
 /* Bytes that are not UTF-8 become U+FFFD; true when that happened. */
 bool json_add_str(struct json_object *map, const char *key, struct assay_str bytes);

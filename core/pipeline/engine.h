@@ -15,6 +15,7 @@ struct engine;
 struct engine_config {
 	const char *const *plugin_roots; /* NULL-terminated; searched in order */
 	const char *conf_root;           /* holds pipelines/ and datasets/ */
+	const char *spawner;             /* path of assay-spawner */
 	int slots;                       /* boxes at a time; 0: one per CPU this process may use */
 };
 
@@ -32,6 +33,8 @@ int engine_slots(const struct engine *engine);
  * gets its next case in turn. Any thread, except from within done().
  */
 void engine_submit(struct engine *engine, struct request *request);
+/* The plan that a run request would be carried out by; nothing is run. Lives in the request's arena. */
+int engine_explain(struct engine *engine, struct request *request, struct plan *ret, struct assay_error *err);
 /* Blocks until nothing is in flight. */
 void engine_wait(struct engine *engine);
 /* Asks everything in flight to end soon: running boxes are killed, waiting cases end as infrastructure "cancelled". */

@@ -8,7 +8,7 @@
  *   build_limits: {...}                  # of the build step; the same keys
  *   stages: [extract, build, run, judge]
  *   stop: never                          # or first_failure: cases after a failed one are not run
- *   require: [memory, processes]         # protections without which nothing is run
+ *   require: [memory-cgroup, network]    # nothing is run without these protections; "-mechanism" narrows one
  *   record: {output: 4KiB}               # how much of each stream a result line shows
  */
 #ifndef PIPELINE_PIPELINE_H
@@ -17,14 +17,19 @@
 #include "model/limits.h"
 #include "plugin/registry.h"
 
-enum stage { STAGE_EXTRACT = 1, STAGE_BUILD = 2, STAGE_RUN = 4, STAGE_JUDGE = 8 };
+enum stage {
+	STAGE_EXTRACT = 1, /* a completion becomes sources and cases */
+	STAGE_BUILD = 2,   /* each source's build step, once */
+	STAGE_RUN = 4,     /* each case */
+	STAGE_JUDGE = 8,   /* what was observed becomes a verdict */
+};
 
 struct pipeline {
 	const char *name;
 	const struct plugin *isolation;
 	void *isolation_self; /* instance of the backend */
 	struct limits run_limits, build_limits;
-	unsigned stages; /* bits of enum stage; build needs extract, run needs build, judge needs run */
+	unsigned stages; /* bits of enum stage; run needs build, judge needs extract and run */
 	bool stop_at_first_failure;
 	const struct assay_node *require; /* list of protection names or NULL */
 	uint64_t record_output_bytes;

@@ -28,6 +28,9 @@ struct fetched_file {
 	struct assay_error error; /* status != 0: could not be read, and why */
 };
 
+/* A fetched file is cut at this size. */
+#define FETCH_BYTES_MAX ((size_t)64 << 20)
+
 struct request {
 	struct arena *arena; /* owns all the request's strings, also its results; freed after done() returns */
 	const struct pipeline *pipeline;
@@ -54,8 +57,4 @@ struct request {
 /* Zeroed, with an arena of its own. */
 struct request *request_new(void);
 void request_free(struct request *request); /* also done by the engine after done() */
-/* The plan that a run request would be carried out by; nothing is run. Lives in the request's arena. */
-int request_explain(const struct registry *registry, struct request *request, struct plan *ret,
-                    struct assay_error *err);
-
 #endif

@@ -14,6 +14,7 @@ struct plugin {
 	enum assay_kind kind;
 	const char *name;                  /* of the folder when the descriptor is broken */
 	const struct assay_plugin *module; /* NULL when broken */
+	const char *module_path;           /* NULL when it was not found */
 	struct assay_error problem;        /* status != 0: cannot be used, and why */
 	struct assay_str missing; /* languages: toolchains this host lacks, with the package; empty when none */
 };
@@ -36,6 +37,10 @@ int registry_find(const struct registry *registry, enum assay_kind kind, struct 
                   const struct plugin **ret, struct assay_error *err);
 /* ASSAY_MISSING with the packages to install when the plugin's toolchain is not there. */
 int plugin_require_toolchain(const struct plugin *plugin, struct assay_error *err);
+
+/* One plugin by its folder (absolute), for `assay check`: what is wrong with it is in ret->problem. */
+int registry_read_plugin(struct arena *arena, const char *folder, const char *const *roots, struct plugin *ret,
+                         struct assay_error *err);
 
 /* Whether `name` is an executable in `program_path` (or by absolute path). */
 bool toolchain_has(const char *program_path, const char *name);

@@ -57,6 +57,8 @@ struct cgroup_usage {
 /* The write order of memory and memory+swap limits matters; both are read back and compared. */
 int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *name,
                 const struct cgroup_limits *limits, struct assay_error *err);
+/* Opens a group that another process has made; -1 when it is not there. */
+int cgroup_find(struct cgroup *ret, const struct cgroup_root *root, const char *name);
 /* Moves the calling process in. Only system calls: for use between clone and exec. 0, or -1 with errno. */
 int cgroup_enter(const struct cgroup *cgroup);
 void cgroup_read(const struct cgroup *cgroup, struct cgroup_usage *ret);

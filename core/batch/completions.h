@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file of completions, as a stream. The n-th line of an id is its sample n - 1. */
+#ifndef BATCH_COMPLETIONS_H
+#define BATCH_COMPLETIONS_H
+
+#include "data/node.h"
+
+struct completion {
+	const struct assay_node *id; /* text or whole number */
+	struct assay_str id_column;  /* the name it came under: task_id or id */
+	struct assay_str id_text;
+	int64_t sample;
+	struct assay_str completion;
+	struct assay_str language; /* empty when the line has none */
+};
+
+struct completions;
+
+/* Only every `shard_count`-th line, from line `shard` (1-based) on, is given out; all are numbered. */
+int completions_open(const char *path, int64_t shard, int64_t shard_count, struct completions **ret,
+                     struct assay_error *err);
+void completions_close(struct completions *completions); /* accepts NULL */
+/* 1, 0 at the end, negative on error. What it points to lives in the arena, but for `file` names, which live in
+ * *completions. */
+int completions_next(struct completions *completions, struct arena *arena, struct completion *ret,
+                     struct assay_error *err);
+void completions_progress(const struct completions *completions, uint64_t *ret_done, uint64_t *ret_size);
+
+#endif

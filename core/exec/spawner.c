@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/spawner.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "sys/child.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+struct spawner {
+	char *program;
+	pthread_mutex_t lock; /* of everything below */
+	pid_t pid;
+	int socket;
+	unsigned generation; /* counts starts: tells links that theirs is gone */
+	struct spawner_hello hello;
+	int scratch_parent;
+	char scratch_name[32];
+	atomic_uint_fast64_t sequence;
+};
+
+struct spawner_link {
+	struct spawner *spawner;
+	int socket;
+	unsigned generation;
+};
+
+/* posix_spawn with `end` as the child's SPAWNER_SOCKET_FD and nothing else but the standard streams. */
+static int run_program(struct spawner *spawner, int end)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, end, SPAWNER_SOCKET_FD);
+	char name[] = "assay-spawner";
+	char *argv[] = {name, NULL};
+	char *env[] = {NULL};
+	int failure = posix_spawn(&spawner->pid, spawner->program, &actions, NULL, argv, env);
+	posix_spawn_file_actions_destroy(&actions);
+	return failure;
+}
+
+static int send_guard(struct spawner *spawner, struct assay_error *err)
+{
+	if (spawner->scratch_parent < 0)
+		return 0;
+	struct spawner_request request = {.kind = SPAWNER_SCRATCH};
+	memcpy(request.scratch_name, spawner->scratch_name, sizeof(request.scratch_name));
+	if (fdpass_send(spawner->socket, &request, sizeof(request), &spawner->scratch_parent, 1))
+		return error_set(err, ASSAY_SYSTEM, errno, "the spawner does not answer");
+	return 0;
+}
+
+/* With the lock held (or before anybody else has the spawner). */
+static int launch(struct spawner *spawner, struct assay_error *err)
+{
+	int ends[2];
+	if (fdpass_pair(ends))
+		return error_set(err, ASSAY_SYSTEM, errno, "cannot make a socket pair");
+	auto_close int ours = ends[0], theirs = ends[1];
+	int failure = run_program(spawner, theirs);
+	if (failure)
+		return error_set(err, failure == ENOENT ? ASSAY_MISSING : ASSAY_SYSTEM, failure, "cannot start '%s'",
+		                 spawner->program);
+	close(steal_fd(&theirs));
+	size_t no_fds = 0;
+	ssize_t len = fdpass_receive(ours, &spawner->hello, sizeof(spawner->hello), NULL, &no_fds);
+	if (len != sizeof(spawner->hello)) {
+		waitpid(spawner->pid, NULL, 0);
+		return error_set(err, ASSAY_INTERNAL, 0, "'%s' ended before it was ready", spawner->program);
+	}
+	spawner->socket = steal_fd(&ours);
+	spawner->generation++;
+	return send_guard(spawner, err);
+}
+
+int spawner_start(const char *program, struct spawner **ret, struct assay_error *err)
+{
+	struct spawner *spawner = xmalloc(sizeof(*spawner));
+	spawner->program = xstrdup(program);
+	spawner->socket = -1;
+	spawner->scratch_parent = -1;
+	pthread_mutex_init(&spawner->lock, NULL);
+	int status = launch(spawner, err);
+	if (status) {
+		free(spawner->program);
+		free(spawner);
+		return status;
+	}
+	*ret = spawner;
+	return 0;
+}
+
+void spawner_stop(struct spawner *spawner)
+{
+	if (!spawner)
+		return;
+	if (spawner->socket >= 0) {
+		close(spawner->socket);
+		waitpid(spawner->pid, NULL, 0);
+	}
+	if (spawner->scratch_parent >= 0)
+		close(spawner->scratch_parent);
+	pthread_mutex_destroy(&spawner->lock);
+	free(spawner->program);
+	free(spawner);
+}
+
+const struct spawner_hello *spawner_facts(const struct spawner *spawner)
+{
+	return &spawner->hello;
+}
+
+int spawner_guard(struct spawner *spawner, int parent, const char *name, struct assay_error *err)
+{
+	spawner->scratch_parent = fcntl(parent, F_DUPFD_CLOEXEC, 0);
+	if (spawner->scratch_parent < 0)
+		return error_set(err, ASSAY_SYSTEM, errno, "cannot duplicate a descriptor");
+	snprintf(spawner->scratch_name, sizeof(spawner->scratch_name), "%s", name);
+	return send_guard(spawner, err);
+}
+
+/* With the lock held: gives the link a socket of the running spawner, starting one if need be. */
+static int link_up(struct spawner_link *link, struct assay_error *err)
+{
+	struct spawner *spawner = link->spawner;
+	for (int attempt = 0; attempt < 2; attempt++) {
+		if (spawner->socket < 0) {
+			int status = launch(spawner, err);
+			if (status)
+				return status;
+		}
+		int ends[2];
+		if (fdpass_pair(ends))
+			return error_set(err, ASSAY_SYSTEM, errno, "cannot make a socket pair");
+		struct spawner_request request = {.kind = SPAWNER_LINK};
+		int sent = fdpass_send(spawner->socket, &request, sizeof(request), &ends[1], 1);
+		close(ends[1]);
+		if (sent == 0) {
+			link->socket = ends[0];
+			link->generation = spawner->generation;
+			return 0;
+		}
+		close(ends[0]);
+		close(spawner->socket);
+		spawner->socket = -1;
+		waitpid(spawner->pid, NULL, 0);
+	}
+	return error_set(err, ASSAY_INTERNAL, 0, "the spawner dies as soon as it is started");
+}
+
+/* After a link's peer has gone: a new socket, from a new spawner when nobody has started one yet. */
+static int link_again(struct spawner_link *link, struct assay_error *err)
+{
+	struct spawner *spawner = link->spawner;
+	close(link->socket);
+	link->socket = -1;
+	pthread_mutex_lock(&spawner->lock);
+	if (link->generation == spawner->generation && spawner->socket >= 0) {
+		log_line(LOG_WARNING, "the spawner (pid %d) died and is started again", spawner->pid);
+		close(spawner->socket);
+		spawner->socket = -1;
+		waitpid(spawner->pid, NULL, 0);
+	}
+	int status = link_up(link, err);
+	pthread_mutex_unlock(&spawner->lock);
+	return status;
+}
+
+int spawner_connect(struct spawner *spawner, struct spawner_link **ret, struct assay_error *err)
+{
+	struct spawner_link *link = xmalloc(sizeof(*link));
+	link->spawner = spawner;
+	link->socket = -1;
+	pthread_mutex_lock(&spawner->lock);
+	int status = link_up(link, err);
+	pthread_mutex_unlock(&spawner->lock);
+	if (status) {
+		free(link);
+		return status;
+	}
+	*ret = link;
+	return 0;
+}
+
+void spawner_disconnect(struct spawner_link *link)
+{
+	if (!link)
+		return;
+	if (link->socket >= 0)
+		close(link->socket);
+	free(link);
+}
+
+/* One question and its answer; false when the spawner is gone. */
+static bool ask(struct spawner_link *link, const struct spawner_request *request, const int *fds, size_t fd_count,
+                struct spawner_reply *reply, int *ret_fd)
+{
+	size_t received = 1;
+	int fd = -1;
+	if (link->socket < 0 || fdpass_send(link->socket, request, sizeof(*request), fds, fd_count))
+		return false;
+	if (fdpass_receive(link->socket, reply, sizeof(*reply), &fd, &received) != sizeof(*reply))
+		return false;
+	*ret_fd = received ? fd : -1;
+	return true;
+}
+
+static int ask_twice(struct spawner_link *link, const struct spawner_request *request, const int *fds, size_t fd_count,
+                     int *ret_fd, struct assay_error *err)
+{
+	struct spawner_reply reply;
+	for (int attempt = 0; attempt < 2; attempt++) {
+		if (ask(link, request, fds, fd_count, &reply, ret_fd)) {
+			if (reply.error.status && err)
+				*err = reply.error;
+			return reply.error.status;
+		}
+		int status = link_again(link, err);
+		if (status)
+			return status;
+	}
+	return error_set(err, ASSAY_INTERNAL, 0, "the spawner died twice while starting a box");
+}
+
+int spawner_spawn(struct spawner_link *link, const int *fds, size_t fd_count, int *ret_keeper, uint64_t *ret_sequence,
+                  struct assay_error *err)
+{
+	struct spawner_request request = {.kind = SPAWNER_SPAWN};
+	request.sequence = atomic_fetch_add(&link->spawner->sequence, 1);
+	*ret_sequence = request.sequence;
+	int status = ask_twice(link, &request, fds, fd_count, ret_keeper, err);
+	if (status == 0 && *ret_keeper < 0)
+		return error_set(err, ASSAY_INTERNAL, 0, "the spawner's answer lacks the keeper");
+	return status;
+}
+
+int spawner_mop_up(struct spawner_link *link, uint64_t sequence, struct assay_error *err)
+{
+	struct spawner_request request = {.kind = SPAWNER_MOP_UP, .sequence = sequence};
+	int none;
+	return ask_twice(link, &request, NULL, 0, &none, err);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One pass over the lines finds all fences; which block is the answer is chosen afterwards. No regular expressions, so
+ * a hostile completion costs no more than its length.
+ */
+#include "judge/extract.h"
+#include "base/buffer.h"
+#include "base/str.h"
+#include <ctype.h>
+
+/* Tags that models write, and the language they mean. */
+static const struct {
+	const char *language;
+	const char *tags; /* lower case, blank-separated */
+} tag_table[] = {
+    {"python", "python py python3 py3 ipython"},
+    {"cpp", "cpp c++ cxx cc"},
+    {"c", "c h"},
+    {"nodejs", "nodejs node javascript js"},
+    {"typescript", "typescript ts"},
+    {"go", "go golang"},
+    {"java", "java"},
+    {"php", "php"},
+    {"csharp", "csharp c# cs"},
+    {"bash", "bash sh shell zsh"},
+    {"rust", "rust rs"},
+    {"sql", "sql sqlite"},
+    {"d", "d dlang"},
+    {"julia", "julia jl"},
+    {"lua", "lua"},
+    {"perl", "perl pl"},
+    {"R", "r"},
+    {"ruby", "ruby rb"},
+    {"scala", "scala"},
+    {"kotlin", "kotlin kt"},
+    {"swift", "swift"},
+    {"racket", "racket rkt"},
+    {"verilog", "verilog systemverilog sv v"},
+    {"lean", "lean lean4"},
+    {"cuda", "cuda cu"},
+    {"html", "html"},
+};
+
+struct assay_str extract_tag_language(struct assay_str tag)
+{
+	char lower[24];
+	struct assay_str word;
+	/* "python title=x", "{.python}", "python:main.py": the first word counts */
+	tag = str_trim(tag);
+	while (tag.len > 0 && (tag.ptr[0] == '{' || tag.ptr[0] == '.'))
+		tag = str_slice(tag, 1, tag.len);
+	size_t len = 0;
+	while (len < tag.len && len < sizeof(lower) && !isspace((unsigned char)tag.ptr[len]) &&
+	       !strchr("{}:,", tag.ptr[len])) {
+		lower[len] = (char)tolower((unsigned char)tag.ptr[len]);
+		len++;
+	}
+	for (size_t i = 0; i < COUNT_OF(tag_table); i++)
+		for (struct assay_str rest = str_of(tag_table[i].tags); str_next_word(&rest, &word);)
+			if (str_equal(word, (struct assay_str){lower, len}))
+				return str_of(tag_table[i].language);
+	return STR("");
+}
+
+/* What follows the last "</think>": reasoning before the answer holds drafts. An open one has no answer after it. */
+static struct assay_str skip_thinking(struct assay_str text)
+{
+	for (;;) {
+		ptrdiff_t end = str_find(text, STR("</think>"));
+		if (end < 0)
+			break;
+		text = str_slice(text, (size_t)end + 8, text.len);
+	}
+	return str_starts_with(str_trim(text), STR("<think>")) ? STR("") : text;
+}
+
+struct fence {
+	char mark; /* '`' or '~' */
+	size_t length;
+	size_t indent;
+	struct assay_str info;
+};
+
+/* CommonMark 0.30, section 4.5, but with any indentation: models put fences into lists. */
+static bool read_fence(struct assay_str line, struct fence *ret)
+{
+	size_t indent = 0;
+	while (indent < line.len && (line.ptr[indent] == ' ' || line.ptr[indent] == '\t'))
+		indent++;
+	if (indent == line.len || (line.ptr[indent] != '`' && line.ptr[indent] != '~'))
+		return false;
+	size_t end = indent;
+	while (end < line.len && line.ptr[end] == line.ptr[indent])
+		end++;
+	struct assay_str info = str_trim(str_slice(line, end, line.len));
+	if (end - indent < 3 || (line.ptr[indent] == '`' && memchr(info.ptr ? info.ptr : "", '`', info.len)))
+		return false;
+	*ret = (struct fence){.mark = line.ptr[indent], .length = end - indent, .indent = indent, .info = info};
+	return true;
+}
+
+static bool closes(const struct fence *open, const struct fence *fence)
+{
+	return fence->mark == open->mark && fence->length >= open->length && fence->info.len == 0;
+}
+
+/* A block that is open: where it begins, and what it is. */
+struct block {
+	struct fence fence;
+	size_t begin, end;
+	bool is_complete;
+};
+
+/* True when `block` is a better answer than `best`: complete before unfinished, the wanted language before others. */
+static bool is_better(const struct block *block, const struct block *best, struct assay_str language)
+{
+	if (best->begin == 0)
+		return true;
+	if (block->is_complete != best->is_complete)
+		return block->is_complete;
+	bool is_wanted = language.len > 0 && str_equal(extract_tag_language(block->fence.info), language);
+	bool was_wanted = language.len == 0 || str_equal(extract_tag_language(best->fence.info), language);
+	return is_wanted && !was_wanted;
+}
+
+/* The best block; begin is 0 when there is none (a block's text never begins at 0). */
+static struct block find_block(struct assay_str text, struct assay_str language)
+{
+	struct block best = {0}, block = {0};
+	bool is_open = false;
+	size_t at = 0;
+	struct assay_str rest = text, line;
+	while (str_cut(&rest, '\n', &line)) {
+		size_t line_begin = at;
+		struct fence fence;
+		at += line.len + 1;
+		if (!read_fence(line, &fence))
+			continue;
+		if (!is_open) {
+			block = (struct block){.fence = fence, .begin = at};
+			is_open = true;
+		} else if (closes(&block.fence, &fence)) {
+			block.end = line_begin;
+			block.is_complete = true;
+			is_open = false;
+			if (is_better(&block, &best, language))
+				best = block;
+		}
+	}
+	if (is_open && block.begin <= text.len) {
+		block.end = text.len;
+		block.is_complete = false;
+		if (is_better(&block, &best, language))
+			best = block;
+	}
+	return best;
+}
+
+/* The block's lines without the fence's indentation and without carriage returns at their ends. */
+static struct assay_str block_code(struct arena *arena, struct assay_str text, const struct block *block)
+{
+	auto_buffer struct buffer code = {0};
+	struct assay_str rest = str_slice(text, block->begin, block->end), line;
+	while (str_cut(&rest, '\n', &line)) {
+		size_t strip = 0;
+		while (strip < block->fence.indent && strip < line.len &&
+		       (line.ptr[strip] == ' ' || line.ptr[strip] == '\t'))
+			strip++;
+		line = str_slice(line, strip, line.len);
+		if (str_ends_with(line, STR("\r")))
+			line.len--;
+		buffer_append_str(&code, line);
+		buffer_append_char(&code, '\n');
+	}
+	return arena_copy(arena, buffer_str(&code));
+}
+
+static bool starts_python(struct assay_str line)
+{
+	static const char *const words[] = {"import ", "from ", "def ", "class ", "@", "async def "};
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (str_starts_with(line, str_of(words[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Python without a fence: from the first line that can only be code, on through everything indented, blank, or itself a
+ * beginning, up to prose.
+ */
+static struct assay_str find_python(struct arena *arena, struct assay_str text)
+{
+	auto_buffer struct buffer code = {0};
+	struct assay_str rest = text, line;
+	size_t kept = 0;
+	while (str_cut(&rest, '\n', &line)) {
+		if (str_ends_with(line, STR("\r")))
+			line.len--;
+		bool is_blank = str_trim(line).len == 0;
+		bool is_code = starts_python(line);
+		bool goes_on =
+		    code.len > 0 && (is_blank || line.ptr[0] == ' ' || line.ptr[0] == '\t' || line.ptr[0] == '#' ||
+		                     line.ptr[0] == ')' || line.ptr[0] == ']' || line.ptr[0] == '}');
+		if (!is_code && !goes_on) {
+			if (code.len > 0)
+				break;
+			continue;
+		}
+		buffer_append_str(&code, line);
+		buffer_append_char(&code, '\n');
+		if (!is_blank)
+			kept = code.len;
+	}
+	struct assay_str found = {code.data, kept};
+	/* Imports alone are no answer. */
+	bool has_body = str_find(found, STR("def ")) >= 0 || str_find(found, STR("class ")) >= 0;
+	return has_body ? arena_copy(arena, found) : STR("");
+}
+
+struct assay_extraction extract_code(struct arena *arena, struct assay_str completion, struct assay_str language)
+{
+	struct assay_extraction result = {.size = sizeof(result), .type = "empty", .code = STR("")};
+	struct assay_str text = skip_thinking(completion);
+	struct block block = find_block(text, language);
+	if (block.begin > 0) {
+		result.code = block_code(arena, text, &block);
+		result.type = block.is_complete ? "fenced" : "incomplete_fenced";
+	} else if (language.len == 0 || str_is(language, "python")) {
+		result.code = find_python(arena, text);
+		result.type = result.code.len > 0 ? "heuristic" : "empty";
+	}
+	if (str_trim(result.code).len == 0) {
+		result.code = STR("");
+		result.type = "empty";
+	}
+	return result;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/proctree.h"
+#include "base/clock.h"
+#include <ctype.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#define ROUND_NS      INT64_C(200000)
+#define PROCESSES_MAX 65536
+
+struct pids {
+	pid_t *list;
+	size_t count, room;
+};
+
+static void add_pid(struct pids *pids, pid_t pid)
+{
+	if (pids->count == pids->room) {
+		size_t room = 2 * pids->room + 64;
+		pid_t *list = realloc(pids->list, room * sizeof(*list));
+		if (!list)
+			return; /* found in the next round */
+		pids->list = list;
+		pids->room = room;
+	}
+	pids->list[pids->count++] = pid;
+}
+
+/* The pids in a "children" file: decimal, each followed by a blank. */
+static void add_children_file(struct pids *pids, const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	pid_t pid = 0;
+	for (ssize_t n; fd >= 0 && (n = read(fd, text, sizeof(text))) > 0;) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (isdigit((unsigned char)text[i])) {
+				pid = pid * 10 + (text[i] - '0');
+			} else if (pid > 0) {
+				add_pid(pids, pid);
+				pid = 0;
+			}
+		}
+	}
+}
+
+/* The children of all threads of a process (proc(5), CONFIG_PROC_CHILDREN). */
+static void add_children(struct pids *pids, pid_t parent)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", parent);
+	auto_closedir DIR *dir = opendir(path);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		char children[128];
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(children, sizeof(children), "/proc/%d/task/%.20s/children", parent, entry->d_name);
+		add_children_file(pids, children);
+	}
+}
+
+static void find_descendants(struct pids *pids)
+{
+	pids->count = 0;
+	add_children(pids, getpid());
+	for (size_t i = 0; i < pids->count && pids->count < PROCESSES_MAX; i++)
+		add_children(pids, pids->list[i]);
+}
+
+static void reap(void)
+{
+	while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
+		;
+}
+
+int proctree_kill_descendants(int64_t deadline_ns)
+{
+	struct pids pids = {0};
+	int killed = 0;
+	for (bool is_first = true;; is_first = false) {
+		reap();
+		find_descendants(&pids);
+		if (pids.count == 0 || clock_now_ns() > deadline_ns)
+			break;
+		if (is_first)
+			killed = (int)pids.count;
+		for (size_t i = 0; i < pids.count; i++) /* so that none can fork on while others are killed */
+			kill(pids.list[i], SIGSTOP);
+		for (size_t i = 0; i < pids.count; i++)
+			kill(pids.list[i], SIGKILL);
+		reap();
+		clock_sleep_ns(ROUND_NS);
+	}
+	int result = pids.count == 0 ? killed : -1;
+	free(pids.list);
+	return result;
+}
+
+/* utime + stime of /proc/<pid>/stat, fields 14 and 15, counted behind the name, which may hold anything. */
+static int64_t cpu_of(pid_t pid)
+{
+	char path[64], text[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	const char *rest = strrchr(text, ')');
+	unsigned long user, system;
+	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+		return 0;
+	return (int64_t)(user + system) * (INT64_C(1000000000) / sysconf(_SC_CLK_TCK));
+}
+
+int64_t proctree_cpu_ns(void)
+{
+	struct pids pids = {0};
+	int64_t total = 0;
+	find_descendants(&pids);
+	for (size_t i = 0; i < pids.count; i++)
+		total += cpu_of(pids.list[i]);
+	free(pids.list);
+	return total;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The language whose every fact is data: `source`, `build`, `run` and `env` of the descriptor, with ${...} filled in.
+ * A misspelt name is an error with its place in the descriptor, found by `assay check` and by the first plan.
+ *
+ *   ${source}        file name of the code in the workspace
+ *   ${option.NAME}   an option of the descriptor
+ *   ${memory.mib}    the run's memory limit in MiB, for heap flags
+ */
+#include <assay/language.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAIRS_MAX 34
+
+struct command {
+	const struct assay_host *host;
+	const struct assay_node *descriptor;
+	struct assay_str source;
+};
+
+/* The names a template may use, and their values for one source. */
+struct names {
+	struct assay_str pairs[PAIRS_MAX][2];
+	size_t count;
+};
+
+static struct assay_str text_of(const char *text)
+{
+	struct assay_str view = {text, strlen(text)};
+	return view;
+}
+
+static struct assay_str option_text(const struct assay_host *host, struct assay_scope *scope,
+                                    const struct assay_node *value)
+{
+	struct assay_str text = {"", 0};
+	int64_t integer = 0;
+	double real = 0;
+	int truth = 0;
+	switch (host->node_kind(value)) {
+	case ASSAY_NODE_INT:
+		host->node_int(value, &integer, NULL);
+		return host->format(scope, "%lld", (long long)integer);
+	case ASSAY_NODE_REAL:
+		host->node_real(value, &real, NULL);
+		return host->format(scope, "%g", real);
+	case ASSAY_NODE_BOOL:
+		host->node_bool(value, &truth, NULL);
+		return text_of(truth ? "true" : "false");
+	default:
+		host->node_str(value, &text, NULL);
+		return text;
+	}
+}
+
+static void add_name(struct names *names, struct assay_str name, struct assay_str value)
+{
+	if (names->count == PAIRS_MAX)
+		return;
+	names->pairs[names->count][0] = name;
+	names->pairs[names->count][1] = value;
+	names->count++;
+}
+
+static void collect_names(const struct command *self, const struct assay_source *source, struct names *names)
+{
+	const struct assay_host *host = self->host;
+	names->count = 0;
+	add_name(names, text_of("source"), self->source);
+	add_name(names, text_of("memory.mib"),
+	         host->format(source->scope, "%llu", (unsigned long long)(source->memory_bytes >> 20)));
+	for (size_t i = 0; i < host->node_count(source->options); i++)
+		add_name(names, host->format(source->scope, "option.%s", host->node_key(source->options, i).ptr),
+		         option_text(host, source->scope, host->node_at(source->options, i)));
+}
+
+static int expand(const struct command *self, const struct assay_source *source, const struct names *names,
+                  const struct assay_node *node, struct assay_str *ret, struct assay_error *err)
+{
+	struct assay_str text;
+	int status = self->host->node_str(node, &text, err);
+	if (status)
+		return status;
+	struct assay_error cause = {0};
+	if (self->host->substitute(source->scope, text, (const struct assay_str(*)[2])names->pairs, names->count, ret,
+	                           &cause))
+		return self->host->fail_at(err, node, "%s; the names here are source, memory.mib and option.NAME",
+		                           cause.message);
+	return ASSAY_OK;
+}
+
+static const char **list_new(const struct command *self, const struct assay_source *source, size_t count)
+{
+	return (const char **)self->host->alloc(source->scope, (count + 1) * sizeof(char *));
+}
+
+static int expand_argv(const struct command *self, const struct assay_source *source, const struct names *names,
+                       const struct assay_node *list, const char ***ret, struct assay_error *err)
+{
+	size_t count = self->host->node_count(list);
+	const char **argv = list_new(self, source, count);
+	for (size_t i = 0; i < count; i++) {
+		struct assay_str text;
+		int status = expand(self, source, names, self->host->node_at(list, i), &text, err);
+		if (status)
+			return status;
+		argv[i] = text.ptr;
+	}
+	*ret = argv;
+	return ASSAY_OK;
+}
+
+/* The descriptor's `env` and the step's, in this order: of two equal names the last one counts. */
+static int expand_env(const struct command *self, const struct assay_source *source, const struct names *names,
+                      const struct assay_node *step, const char ***ret, struct assay_error *err)
+{
+	const struct assay_host *host = self->host;
+	const struct assay_node *maps[] = {host->node_get(self->descriptor, "env"), host->node_get(step, "env")};
+	const char **env = list_new(self, source, host->node_count(maps[0]) + host->node_count(maps[1]));
+	size_t count = 0;
+	for (size_t m = 0; m < 2; m++) {
+		for (size_t i = 0; i < host->node_count(maps[m]); i++) {
+			struct assay_str value;
+			int status = expand(self, source, names, host->node_at(maps[m], i), &value, err);
+			if (status)
+				return status;
+			env[count++] =
+			    host->format(source->scope, "%s=%s", host->node_key(maps[m], i).ptr, value.ptr).ptr;
+		}
+	}
+	*ret = env;
+	return ASSAY_OK;
+}
+
+static int plan_step(const struct command *self, const struct assay_source *source, const struct names *names,
+                     enum assay_phase phase, const struct assay_plan_sink *sink, struct assay_error *err)
+{
+	const struct assay_node *step =
+	    self->host->node_get(self->descriptor, phase == ASSAY_PHASE_BUILD ? "build" : "run");
+	const char **argv = NULL, **env = NULL;
+	if (!step)
+		return ASSAY_OK;
+	int status = expand_argv(self, source, names, self->host->node_get(step, "argv"), &argv, err);
+	if (status == ASSAY_OK)
+		status = expand_env(self, source, names, step, &env, err);
+	return status ? status : sink->step(sink->arg, phase, argv, env, err);
+}
+
+static int command_plan(void *self_, const struct assay_source *source, const struct assay_plan_sink *sink,
+                        struct assay_error *err)
+{
+	const struct command *self = (const struct command *)self_;
+	struct names names;
+	collect_names(self, source, &names);
+	int status = sink->file(sink->arg, self->source, source->code, 0644, err);
+	if (status == ASSAY_OK)
+		status = plan_step(self, source, &names, ASSAY_PHASE_BUILD, sink, err);
+	if (status == ASSAY_OK)
+		status = plan_step(self, source, &names, ASSAY_PHASE_RUN, sink, err);
+	return status;
+}
+
+static void command_destroy(void *self)
+{
+	free(self);
+}
+
+static int command_create(const struct assay_host *host, const struct assay_node *descriptor, void **ret_self,
+                          struct assay_error *err)
+{
+	struct command *self = (struct command *)calloc(1, sizeof(*self));
+	if (!self)
+		return host->fail(err, ASSAY_INTERNAL, 0, "out of memory");
+	self->host = host;
+	self->descriptor = descriptor;
+	int status = host->node_str(host->node_get(descriptor, "source"), &self->source, err);
+	if (status) {
+		free(self);
+		return status;
+	}
+	*ret_self = self;
+	return ASSAY_OK;
+}
+
+static const struct assay_language_ops ops = {sizeof(ops), command_create, command_destroy, command_plan};
+
+ASSAY_PLUGIN(command, ASSAY_KIND_LANGUAGE, "1.0.0", &ops);
