@@ -11,12 +11,13 @@
 struct completions {
 	char *path;
 	struct lines *lines;
+	const struct assay_node *id_columns;
 	struct map *samples; /* id -> how many lines so far */
 	int64_t shard, shard_count, seen;
 };
 
-int completions_open(const char *path, int64_t shard, int64_t shard_count, struct completions **ret,
-                     struct assay_error *err)
+int completions_open(const char *path, const struct assay_node *id_columns, int64_t shard, int64_t shard_count,
+                     struct completions **ret, struct assay_error *err)
 {
 	struct lines *lines;
 	int status = lines_open(path, &lines, err);
@@ -25,6 +26,7 @@ int completions_open(const char *path, int64_t shard, int64_t shard_count, struc
 	struct completions *completions = xmalloc(sizeof(*completions));
 	completions->path = xstrdup(path);
 	completions->lines = lines;
+	completions->id_columns = id_columns;
 	completions->samples = map_new();
 	completions->shard = shard;
 	completions->shard_count = shard_count;
@@ -42,12 +44,14 @@ void completions_close(struct completions *completions)
 	free(completions);
 }
 
-static int read_id(struct arena *arena, const struct assay_node *root, struct completion *ret, struct assay_error *err)
+static int read_id(const struct completions *completions, struct arena *arena, const struct assay_node *root,
+                   struct completion *ret, struct assay_error *err)
 {
 	static const char *const names[] = {"task_id", "id"};
-	for (size_t i = 0; i < COUNT_OF(names) && !ret->id; i++) {
-		ret->id = node_get(root, names[i]);
-		ret->id_column = str_of(names[i]);
+	size_t own = node_count(completions->id_columns);
+	for (size_t i = 0; i < own + COUNT_OF(names) && !ret->id; i++) {
+		ret->id_column = i < own ? node_at(completions->id_columns, i)->value.string : str_of(names[i - own]);
+		ret->id = node_get(root, ret->id_column.ptr);
 	}
 	if (!ret->id)
 		return node_error(err, root, "a completion needs a \"task_id\" or \"id\"");
@@ -66,7 +70,7 @@ static int read_line(struct completions *completions, struct arena *arena, struc
 	if (status == 0 && node_kind(root) != ASSAY_NODE_MAP)
 		return node_error(err, root, "a completion must be an object");
 	if (status == 0)
-		status = read_id(arena, root, ret, err);
+		status = read_id(completions, arena, root, ret, err);
 	if (status)
 		return status;
 	if (!node_get(root, "completion"))

@@ -7,7 +7,7 @@
 
 struct completion {
 	const struct assay_node *id; /* text or whole number */
-	struct assay_str id_column;  /* the name it came under: task_id or id */
+	struct assay_str id_column;  /* the name it came under; lives as long as the dataset */
 	struct assay_str id_text;
 	int64_t sample;
 	struct assay_str completion;
@@ -16,9 +16,12 @@ struct completion {
 
 struct completions;
 
-/* Only every `shard_count`-th line, from line `shard` (1-based) on, is given out; all are numbered. */
-int completions_open(const char *path, int64_t shard, int64_t shard_count, struct completions **ret,
-                     struct assay_error *err);
+/*
+ * `id_columns` are the names that an id may have beside task_id and id (a list of text, or NULL; outlives this); they
+ * come first. Only every `shard_count`-th line, from line `shard` (1-based) on, is given out; all are numbered.
+ */
+int completions_open(const char *path, const struct assay_node *id_columns, int64_t shard, int64_t shard_count,
+                     struct completions **ret, struct assay_error *err);
 void completions_close(struct completions *completions); /* accepts NULL */
 /* 1, 0 at the end, negative on error. What it points to lives in the arena, but for `file` names, which live in
  * *completions. */

@@ -52,6 +52,19 @@ static struct json_object *result_json(const struct request *request, const stru
 	return line;
 }
 
+static void keep_failure(struct evaluation *evaluation, const struct request *request, const struct ticket *ticket)
+{
+	int status = request->error.status ? request->error.status : ASSAY_INTERNAL;
+	error_set(&evaluation->first_failure, status, 0, "%.*s, sample %lld: %.*s",
+	          STR_ARG(str_slice(ticket->completion.id_text, 0, 80)), (long long)ticket->completion.sample,
+	          STR_ARG(request->verdict.detail));
+}
+
+static void add_previous(void *arg, const struct result_line *line)
+{
+	summary_add(arg, line);
+}
+
 static void done(struct request *request, void *arg)
 {
 	struct ticket *ticket = arg;
@@ -72,7 +85,9 @@ static void done(struct request *request, void *arg)
 	                                   .outcome = verdict->outcome,
 	                                   .language = planned ? str_of(planned) : request->language};
 	summary_add(run->evaluation->summary, &result);
-	run->state.finished++;
+	if (verdict->outcome == ASSAY_OUTCOME_INFRASTRUCTURE && !run->evaluation->first_failure.status)
+		keep_failure(run->evaluation, request, ticket);
+	run->evaluation->finished = ++run->state.finished;
 	run->state.accepted += verdict->outcome == ASSAY_OUTCOME_ACCEPTED;
 	progress_update(&run->progress, &run->state);
 	pthread_mutex_unlock(&run->lock);
@@ -145,16 +160,19 @@ static void submit_all(struct run *run)
 	if (status < 0)
 		keep_error(run, &err);
 	engine_wait(run->evaluation->engine);
+	run->evaluation->is_stopped |= atomic_load(&run->evaluation->is_cancelled);
 }
 
 int evaluate(struct evaluation *evaluation, struct assay_error *err)
 {
 	struct run run = {.evaluation = evaluation, .lock = PTHREAD_MUTEX_INITIALIZER};
 	evaluation->summary = summary_new();
-	int status = completions_open(evaluation->completions_path, evaluation->shard, evaluation->shard_count,
-	                              &run.completions, err);
+	int status = completions_open(evaluation->completions_path,
+	                              node_get(evaluation->dataset->plugin->descriptor.columns, "id"),
+	                              evaluation->shard, evaluation->shard_count, &run.completions, err);
 	if (status == 0)
-		status = results_open(evaluation->output_path, evaluation->resume, &run.results, err);
+		status = results_open(evaluation->output_path, evaluation->resume, add_previous, evaluation->summary,
+		                      &run.results, err);
 	if (status == 0) {
 		int64_t started_ns = clock_now_ns();
 		progress_start(&run.progress, evaluation->is_quiet);

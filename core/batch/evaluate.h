@@ -20,10 +20,12 @@ struct evaluation {
 	int stop_fd;              /* readable when the run is to stop: what is in flight is finished. -1: none */
 	atomic_bool is_cancelled; /* set by evaluation_cancel() */
 	/* out */
-	struct summary *summary; /* of this run's results; the caller frees it */
-	size_t skipped;          /* were there already */
-	bool is_stopped;
+	struct summary *summary; /* of the whole output file, with what was there already; the caller frees it */
+	int64_t finished;        /* in this run */
+	size_t skipped;          /* of the completions: were there already */
+	bool is_stopped;         /* before its end */
 	int64_t elapsed_ns;
+	struct assay_error first_failure; /* of the first completion that could not be judged; status 0: none */
 };
 
 /*

@@ -14,7 +14,7 @@ void progress_start(struct progress *progress, bool is_quiet)
 	progress->started_ns = progress->shown_ns = clock_now_ns();
 }
 
-static void show_bar(double part, char bar[BAR_WIDTH + 1])
+static void draw_bar(double part, char bar[BAR_WIDTH + 1])
 {
 	int filled = (int)(part * BAR_WIDTH);
 	for (int i = 0; i < BAR_WIDTH; i++)
@@ -30,21 +30,18 @@ void progress_update(struct progress *progress, const struct progress_state *sta
 		return;
 	progress->shown_ns = now_ns;
 	double seconds = (double)(now_ns - progress->started_ns) / 1e9;
-	double part = state->bytes_all ? (double)state->bytes_done / (double)state->bytes_all : 0;
-	part = part > 1 ? 1 : part;
-	char rest[40] = "";
+	double part = state->bytes_all ? MIN((double)state->bytes_done / (double)state->bytes_all, 1.0) : 0;
+	char read[BAR_WIDTH + 32] = "", rest[48] = "", bar[BAR_WIDTH + 1];
+	draw_bar(part, bar);
+	if (state->bytes_all && progress->is_terminal)
+		snprintf(read, sizeof(read), "[%s] %3.0f %%  ", bar, 100 * part);
+	else if (state->bytes_all)
+		snprintf(read, sizeof(read), "%.0f %% of the completions read, ", 100 * part);
 	if (part > 0.01)
 		snprintf(rest, sizeof(rest), ", about %.0f s to go", seconds / part - seconds);
-	if (progress->is_terminal) {
-		char bar[BAR_WIDTH + 1];
-		show_bar(part, bar);
-		fprintf(stderr, "\r[%s] %3.0f %%  %" PRId64 " done, %" PRId64 " accepted, %.0f/s%s\033[K", bar,
-		        100 * part, state->finished, state->accepted, (double)state->finished / seconds, rest);
-	} else {
-		fprintf(stderr,
-		        "assay: %.0f %% of the completions read, %" PRId64 " done, %" PRId64 " accepted, %.0f/s%s\n",
-		        100 * part, state->finished, state->accepted, (double)state->finished / seconds, rest);
-	}
+	fprintf(stderr, "%s%s%" PRId64 " done, %" PRId64 " accepted, %.0f/s%s%s",
+	        progress->is_terminal ? "\r" : "assay: ", read, state->finished, state->accepted,
+	        (double)state->finished / seconds, rest, progress->is_terminal ? "\033[K" : "\n");
 }
 
 void progress_end(struct progress *progress)

@@ -7,7 +7,9 @@
 #include "data/lines.h"
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct place {
 	uint64_t offset;
@@ -16,58 +18,76 @@ struct place {
 
 struct rows {
 	char *path;
-	int spool_fd; /* the rows' text, one after the other */
+	int fd; /* what the places are in: the file itself when it is plain, else a copy of its rows */
+	uint64_t copied_bytes;
 	struct place *places;
 	size_t count, room;
 	struct map *index; /* id -> number of the row + 1 */
 };
 
-static int open_spool(struct assay_error *err)
+static int open_copy(struct assay_error *err)
 {
+	char path[PATH_MAX];
 	const char *folder = getenv("TMPDIR");
-	int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return fd >= 0 ? fd : error_set(err, ASSAY_SYSTEM, errno, "cannot make a temporary file");
+	snprintf(path, sizeof(path), "%s/assay-rows-XXXXXX", folder && *folder ? folder : "/tmp");
+	int fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, ASSAY_SYSTEM, errno, "cannot make a temporary file '%s'", path);
+	unlink(path);
+	return fd;
 }
 
-static int spool(struct rows *rows, struct assay_str text, uint64_t offset, struct assay_error *err)
+static int copy(struct rows *rows, struct assay_str text, struct assay_error *err)
 {
 	while (text.len > 0) {
-		ssize_t n = pwrite(rows->spool_fd, text.ptr, text.len, (off_t)offset);
+		ssize_t n = pwrite(rows->fd, text.ptr, text.len, (off_t)rows->copied_bytes);
 		if (n < 0 && errno != EINTR)
-			return error_set(err, ASSAY_SYSTEM, errno, "cannot write a temporary file");
+			return error_set(err, ASSAY_SYSTEM, errno, "cannot write a temporary copy of '%s'", rows->path);
 		text = str_slice(text, (size_t)MAX(n, 0), text.len);
-		offset += (uint64_t)MAX(n, 0);
+		rows->copied_bytes += (uint64_t)MAX(n, 0);
 	}
 	return 0;
 }
 
-static void add_place(struct rows *rows, uint64_t offset, size_t len, uint32_t line)
+static void add_place(struct rows *rows, const struct place *place)
 {
 	if (rows->count == rows->room) {
 		rows->room = 2 * rows->room + 256;
 		rows->places = xrealloc(rows->places, rows->room * sizeof(*rows->places));
 	}
-	rows->places[rows->count++] = (struct place){.offset = offset, .len = (uint32_t)len, .line = line};
+	rows->places[rows->count++] = *place;
+}
+
+static int add_line(struct rows *rows, const struct lines *lines, struct assay_str line, uint32_t number,
+                    struct assay_error *err)
+{
+	struct assay_str text = str_trim(line);
+	int64_t offset = lines_offset(lines);
+	if (text.len == 0)
+		return 0;
+	if (rows->fd < 0) {
+		rows->fd = offset < 0 ? open_copy(err) : open(rows->path, O_RDONLY | O_CLOEXEC);
+		if (rows->fd < 0)
+			return offset < 0 ? rows->fd
+			                  : error_set(err, ASSAY_SYSTEM, errno, "cannot read '%s'", rows->path);
+	}
+	uint64_t begin = offset < 0 ? rows->copied_bytes : (uint64_t)offset + (uint64_t)(text.ptr - line.ptr);
+	add_place(rows, &(struct place){.offset = begin, .len = (uint32_t)text.len, .line = number});
+	return offset < 0 ? copy(rows, text, err) : 0;
 }
 
 static int read_all(struct rows *rows, struct assay_error *err)
 {
 	struct lines *lines;
-	struct assay_str text;
+	struct assay_str line;
 	uint32_t number;
-	uint64_t offset = 0;
 	int status = lines_open(rows->path, &lines, err);
 	if (status)
 		return status;
-	while ((status = lines_next(lines, &text, &number, err)) > 0) {
-		text = str_trim(text);
-		if (text.len == 0)
-			continue;
-		add_place(rows, offset, text.len, number);
-		status = spool(rows, text, offset, err);
+	while ((status = lines_next(lines, &line, &number, err)) > 0) {
+		status = add_line(rows, lines, line, number, err);
 		if (status)
 			break;
-		offset += text.len;
 	}
 	lines_close(lines);
 	return status;
@@ -78,8 +98,8 @@ int rows_open(const char *path, struct rows **ret, struct assay_error *err)
 	struct rows *rows = xmalloc(sizeof(*rows));
 	rows->path = xstrdup(path);
 	rows->index = map_new();
-	rows->spool_fd = open_spool(err);
-	int status = rows->spool_fd < 0 ? rows->spool_fd : read_all(rows, err);
+	rows->fd = -1;
+	int status = read_all(rows, err);
 	if (status == 0 && rows->count == 0)
 		status = error_at(err, path, 0, 0, "the dataset has no rows");
 	if (status) {
@@ -94,8 +114,8 @@ void rows_close(struct rows *rows)
 {
 	if (!rows)
 		return;
-	if (rows->spool_fd >= 0)
-		close(rows->spool_fd);
+	if (rows->fd >= 0)
+		close(rows->fd);
 	map_free(rows->index);
 	free(rows->places);
 	free(rows->path);
@@ -114,11 +134,13 @@ int rows_parse(const struct rows *rows, size_t index, struct arena *arena, const
 	auto_buffer struct buffer text = {0};
 	char *bytes = buffer_reserve(&text, place->len);
 	for (size_t done = 0; done < place->len;) {
-		ssize_t n = pread(rows->spool_fd, bytes + done, place->len - done, (off_t)(place->offset + done));
+		ssize_t n = pread(rows->fd, bytes + done, place->len - done, (off_t)(place->offset + done));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return error_set(err, ASSAY_SYSTEM, errno, "cannot read a temporary file");
+		if (n < 0)
+			return error_set(err, ASSAY_SYSTEM, errno, "cannot read '%s'", rows->path);
+		if (n == 0)
+			return error_at(err, rows->path, place->line, 0, "the file has become shorter while in use");
 		done += (size_t)n;
 	}
 	int status = json_parse(arena, (struct assay_str){bytes, place->len}, rows->path, place->line, ret, err);

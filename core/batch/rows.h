@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of a dataset file, found by id. The file is read once, as a stream; what stays in memory of a row is its id
- * and its place. Rows of a compressed file are kept in an unlinked temporary file.
+ * and its place. Rows of a compressed file, or of a pipe, are copied to an unlinked temporary file; a plain file is
+ * read where it is, and must stay as it is for as long.
  */
 #ifndef BATCH_ROWS_H
 #define BATCH_ROWS_H

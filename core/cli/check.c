@@ -45,12 +45,15 @@ int verb_check(int argc, char **argv)
 	struct check_options check = {0};
 	struct assay_error err = {0};
 	argp_parse(&argp, argc, argv, 0, NULL, &check);
-	if (places_complete(&check.places, &err))
-		return report(&err);
 	int failures = 0;
+	if (places_complete(&check.places, &err)) {
+		places_close(&check.places);
+		return report(&err);
+	}
 	for (size_t i = 0; i < check.folder_count; i++) {
 		printf("%s\n", check.folders[i]);
 		failures += contract_check(check.folders[i], check.places.plugin_roots, print_check, NULL);
 	}
+	places_close(&check.places);
 	return failures ? EXIT_FAILED : EXIT_OK;
 }

@@ -43,61 +43,71 @@ static const struct argp_option places_options[] = {
     {0},
 };
 
-static void add_root(struct places *places, const char *root)
+/* False when there are too many. */
+static bool add_root(struct places *places, const char *root)
 {
-	if (places->plugin_root_count < PLUGIN_ROOTS_MAX)
-		places->plugin_roots[places->plugin_root_count++] = root;
+	if (places->plugin_root_count == PLUGIN_ROOTS_MAX)
+		return false;
+	places->plugin_roots[places->plugin_root_count++] = root;
+	return true;
 }
 
 static error_t parse_places(int key, char *value, struct argp_state *state)
 {
 	struct places *places = state->input;
-	if (key == KEY_PLUGIN_PATH)
-		add_root(places, value);
-	else if (key == KEY_CONF)
+	if (key == KEY_CONF)
 		places->conf_root = value;
-	else
+	else if (key != KEY_PLUGIN_PATH)
 		return ARGP_ERR_UNKNOWN;
+	else if (!add_root(places, value))
+		argp_error(state, "--plugin-path can be given %d times at most", PLUGIN_ROOTS_MAX);
 	return 0;
 }
 
 const struct argp places_argp = {places_options, parse_places, NULL, NULL, NULL, NULL, NULL};
 
-/* "<prefix>/<rest>", where the program is <prefix>/bin/assay; the same in the build tree and installed. */
-static char *beside_program(const char *rest, struct assay_error *err)
+/* The <prefix> of <prefix>/bin/assay: the build tree and the installed one are laid out alike. */
+static int find_prefix(char path[PATH_MAX], struct assay_error *err)
 {
-	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	if (n < 0) {
-		error_set(err, ASSAY_SYSTEM, errno, "cannot find out where this program lies (is /proc mounted?)");
-		return NULL;
-	}
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	if (n < 0)
+		return error_set(err, ASSAY_SYSTEM, errno,
+		                 "cannot find out where this program lies (is /proc mounted?)");
 	path[n] = 0;
 	for (int up = 0; up < 2 && strrchr(path, '/'); up++)
 		*strrchr(path, '/') = 0;
-	size_t size = strlen(path) + strlen(rest) + 2;
-	char *whole = xmalloc(size);
-	snprintf(whole, size, "%s/%s", path, rest);
-	return whole;
+	return 0;
 }
 
 int places_complete(struct places *places, struct assay_error *err)
 {
-	const char *paths = getenv("ASSAY_PLUGIN_PATH");
-	for (char *rest = paths ? xstrdup(paths) : NULL, *root; rest && (root = strsep(&rest, ":"));)
-		if (*root)
-			add_root(places, root);
-	const char *plugins = beside_program("lib/assay/plugins", err);
-	const char *conf = beside_program("share/assay/conf", err);
-	places->spawner = beside_program("libexec/assay/assay-spawner", err);
-	if (!plugins || !conf || !places->spawner)
-		return ASSAY_SYSTEM;
-	add_root(places, plugins);
+	char prefix[PATH_MAX];
+	int status = find_prefix(prefix, err);
+	if (status)
+		return status;
+	struct arena *arena = places->arena = arena_new();
+	struct assay_str rest = str_of(getenv("ASSAY_PLUGIN_PATH")), root;
+	bool has_room = true;
+	while (str_cut(&rest, ':', &root))
+		if (root.len > 0)
+			has_room &= add_root(places, arena_copy(arena, root).ptr);
+	has_room &= add_root(places, arena_printf(arena, "%s/lib/assay/plugins", prefix).ptr);
+	places->spawner = arena_printf(arena, "%s/libexec/assay/assay-spawner", prefix).ptr;
+	const char *conf_root = getenv("ASSAY_CONF");
+	if (!places->conf_root && conf_root && *conf_root)
+		places->conf_root = conf_root;
 	if (!places->conf_root)
-		places->conf_root = getenv("ASSAY_CONF");
-	if (!places->conf_root || !*places->conf_root)
-		places->conf_root = conf;
-	return 0;
+		places->conf_root = arena_printf(arena, "%s/share/assay/conf", prefix).ptr;
+	return has_room
+	           ? 0
+	           : error_set(err, ASSAY_INVALID, 0, "--plugin-path and ASSAY_PLUGIN_PATH name more than %d folders",
+	                       PLUGIN_ROOTS_MAX - 1);
+}
+
+void places_close(struct places *places)
+{
+	arena_free(places->arena);
+	places->arena = NULL;
 }
 
 int places_open_engine(const struct places *places, int slots, struct engine **ret, struct assay_error *err)

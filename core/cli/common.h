@@ -39,13 +39,15 @@ struct places {
 	const char *plugin_roots[PLUGIN_ROOTS_MAX + 1];
 	size_t plugin_root_count;
 	const char *conf_root;
-	char *spawner;
+	const char *spawner;
+	struct arena *arena; /* of what was not given */
 };
 
 /* An argp child with --plugin-path and --conf; its input is a struct places. */
 extern const struct argp places_argp;
 /* Fills in what the options left open, from the environment and the program's own place. After parsing. */
 int places_complete(struct places *places, struct assay_error *err);
+void places_close(struct places *places); /* accepts a zeroed one */
 int places_open_engine(const struct places *places, int slots, struct engine **ret, struct assay_error *err);
 int places_open_registry(const struct places *places, struct registry **ret, struct assay_error *err);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "cli/common.h"
 #include "data/json.h"
+#include "pipeline/planner.h"
 #include "plugin/host.h"
 #include "sys/probe.h"
 #include <assay/isolation.h>
@@ -14,6 +16,7 @@ struct doctor {
 	bool has_fatal;
 	struct json_object *host, *isolation, *languages;
 	struct buffer packages;
+	struct map *noted;   /* which packages are in it */
 	const char *backend; /* whose protections are being told */
 };
 
@@ -85,6 +88,15 @@ static void probe_backend(struct doctor *doctor, const struct plugin *plugin)
 	ops->destroy(self);
 }
 
+static bool is_there(const struct assay_node *need)
+{
+	struct assay_str subject;
+	if (node_str(node_get(need, "path"), &subject, NULL) == 0)
+		return access(subject.ptr, R_OK) == 0;
+	return node_str(node_get(need, "name"), &subject, NULL) || toolchain_has(PLANNER_PATH, subject.ptr);
+}
+
+/* Adds the packages of what is missing to the one line that installs all, each once. */
 static void note_packages(struct doctor *doctor, const struct plugin *plugin)
 {
 	static const char *const lists[] = {"programs", "files"};
@@ -92,12 +104,13 @@ static void note_packages(struct doctor *doctor, const struct plugin *plugin)
 		const struct assay_node *list = node_get(plugin->descriptor.needs, lists[k]);
 		for (size_t i = 0; i < node_count(list); i++) {
 			struct assay_str package;
-			if (node_str(node_get(node_at(list, i), "package"), &package, NULL))
+			if (is_there(node_at(list, i)) ||
+			    node_str(node_get(node_at(list, i), "package"), &package, NULL))
 				continue;
-			/* The text says which are missing: a package stands there behind "apt-get install ". */
-			if (str_find(plugin->missing, package) >= 0 &&
-			    str_find(buffer_str(&doctor->packages), package) < 0)
+			void **slot = map_slot(doctor->noted, package);
+			if (!*slot)
 				buffer_printf(&doctor->packages, " %.*s", STR_ARG(package));
+			*slot = doctor;
 		}
 	}
 }
@@ -145,19 +158,30 @@ static void print_end(struct doctor *doctor)
 
 int verb_doctor(int argc, char **argv)
 {
-	struct doctor doctor = {.host = json_list(), .isolation = json_list(), .languages = json_list()};
+	struct doctor doctor = {0};
 	struct assay_error err = {0};
 	struct registry *registry = NULL;
 	argp_parse(&argp, argc, argv, 0, NULL, &doctor);
-	if (places_complete(&doctor.places, &err) || places_open_registry(&doctor.places, &registry, &err))
-		return report(&err);
-	const char *temp = getenv("TMPDIR");
-	if (!doctor.as_json)
-		printf("host\n");
-	probe_host(temp && *temp == '/' ? temp : "/tmp", tell_host, &doctor);
-	tell_plugins(&doctor, registry);
-	print_end(&doctor);
+	int status = places_complete(&doctor.places, &err);
+	if (status == 0)
+		status = places_open_registry(&doctor.places, &registry, &err);
+	if (status == 0) {
+		const char *temp = getenv("TMPDIR");
+		doctor.host = json_list();
+		doctor.isolation = json_list();
+		doctor.languages = json_list();
+		doctor.noted = map_new();
+		if (!doctor.as_json)
+			printf("host\n");
+		probe_host(temp && *temp == '/' ? temp : "/tmp", tell_host, &doctor);
+		tell_plugins(&doctor, registry);
+		print_end(&doctor);
+	}
 	buffer_free(&doctor.packages);
+	map_free(doctor.noted);
 	registry_close(registry);
+	places_close(&doctor.places);
+	if (status)
+		return report(&err);
 	return doctor.has_fatal ? EXIT_HOST : EXIT_OK;
 }

@@ -150,17 +150,38 @@ static void print_summary(const struct eval_options *eval, const struct evaluati
 {
 	auto_buffer struct buffer text = {0};
 	double seconds = (double)evaluation->elapsed_ns / 1e9;
-	int64_t total = summary_total(evaluation->summary);
 	if (eval->is_quiet)
 		return;
 	summary_print(evaluation->summary, NULL, &text);
-	printf("%s%lld completions judged in %.1f s (%.1f a second)", text.data, (long long)total, seconds,
-	       seconds > 0 ? (double)total / seconds : 0.0);
+	printf("%s%lld completions judged in %.1f s (%.1f a second)", text.data, (long long)evaluation->finished,
+	       seconds, seconds > 0 ? (double)evaluation->finished / seconds : 0.0);
 	if (evaluation->skipped)
 		printf("; %zu were there already", evaluation->skipped);
 	printf("\nresults: %s\n", eval->output);
 }
 
+/* A language that cannot be run would make every result a failure of Assay: better to say so at once. */
+static int check_language(const struct registry *registry, struct assay_str language, struct assay_error *err)
+{
+	const struct plugin *plugin;
+	if (language.len == 0)
+		return 0;
+	int status = registry_find(registry, ASSAY_KIND_LANGUAGE, language, &plugin, err);
+	return status ? status : plugin_require_toolchain(plugin, err);
+}
+
+/* Completions that could not be judged are no error of the run, but whoever started it has to learn of them. */
+static int report_failures(const struct evaluation *evaluation)
+{
+	const struct assay_error *first = &evaluation->first_failure;
+	if (!first->status)
+		return EXIT_OK;
+	log_line(LOG_ERROR, "%lld results are infrastructure failures, no verdicts; the first of this run: %s",
+	         (long long)summary_count(evaluation->summary, ASSAY_OUTCOME_INFRASTRUCTURE), first->message);
+	return exit_code_of(first->status);
+}
+
+/* The exit code, or a negative status. */
 static int evaluate_with(struct engine *engine, struct watcher *watcher, const struct eval_options *eval,
                          struct assay_error *err)
 {
@@ -178,15 +199,20 @@ static int evaluate_with(struct engine *engine, struct watcher *watcher, const s
 	if (status == 0)
 		status =
 		    dataset_source_open(engine_registry(engine), eval->places.conf_root, &eval->dataset, &source, err);
+	evaluation.language = eval->language ? str_of(eval->language) : source.language;
+	if (status == 0)
+		status = check_language(engine_registry(engine), evaluation.language, err);
 	if (status == 0) {
 		evaluation.pipeline = pipeline;
 		evaluation.dataset = source.dataset;
 		evaluation.rows = source.rows;
-		evaluation.language = eval->language ? str_of(eval->language) : source.language;
 		watcher->evaluation = &evaluation;
 		status = evaluate_watched(watcher, err);
-		print_summary(eval, &evaluation);
-		if (status || evaluation.is_stopped)
+		if (evaluation.elapsed_ns > 0) /* else it has not even begun */
+			print_summary(eval, &evaluation);
+		bool is_unfinished = status || evaluation.is_stopped;
+		status = status ? report(err) : report_failures(&evaluation);
+		if (evaluation.elapsed_ns > 0 && is_unfinished)
 			log_line(LOG_NOTICE, "what is done is in '%s'; the same command with --resume goes on",
 			         eval->output);
 	}
@@ -210,11 +236,14 @@ int verb_eval(int argc, char **argv)
 	sigaddset(&watcher.signals, SIGHUP);
 	sigaddset(&watcher.signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &watcher.signals, NULL);
-	if (places_complete(&eval.places, &err) || places_open_engine(&eval.places, eval.jobs, &engine, &err))
-		return report(&err);
-	int status = evaluate_with(engine, &watcher, &eval, &err);
+	int code = places_complete(&eval.places, &err);
+	if (code == 0)
+		code = places_open_engine(&eval.places, eval.jobs, &engine, &err);
+	if (code == 0)
+		code = evaluate_with(engine, &watcher, &eval, &err);
 	engine_close(engine);
-	if (status)
+	places_close(&eval.places);
+	if (code < 0)
 		return report(&err);
-	return watcher.received ? EXIT_SIGNAL + watcher.received : EXIT_OK;
+	return watcher.received ? EXIT_SIGNAL + watcher.received : code;
 }

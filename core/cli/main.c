@@ -47,6 +47,15 @@ static int unknown_verb(const char *name)
 	return EXIT_USAGE;
 }
 
+/* Output that got lost (a full disk) must not look like success. */
+static int finish_output(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	log_line(LOG_ERROR, "cannot write standard output: %s", strerror(errno));
+	return code == EXIT_OK ? EXIT_INTERNAL : code;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -55,7 +64,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		help(stdout);
-		return EXIT_OK;
+		return finish_output(EXIT_OK);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("assay %s (plugin ABI %d.%d)\n", ASSAY_VERSION, ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
@@ -68,7 +77,7 @@ int main(int argc, char **argv)
 		char name[32];
 		snprintf(name, sizeof(name), "assay %s", verbs[i].name);
 		argv[1] = name;
-		return verbs[i].run(argc - 1, argv + 1);
+		return finish_output(verbs[i].run(argc - 1, argv + 1));
 	}
 	return unknown_verb(argv[1]);
 }

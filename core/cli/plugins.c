@@ -82,31 +82,39 @@ static struct json_object *row_json(const struct plugin *plugin)
 	return map;
 }
 
+static void print_all(const struct plugins_options *plugins, const struct registry *registry)
+{
+	auto_json struct json_object *list = json_list();
+	if (!plugins->as_json)
+		printf("%-10s %-14s %-8s %-10s %-12s %s\n", "KIND", "NAME", "VERSION", "MODULE", "STATE", "ABOUT");
+	for (size_t i = 0; i < registry_count(registry); i++) {
+		const struct plugin *plugin = registry_at(registry, i);
+		if (plugins->has_kind && plugin->kind != plugins->kind)
+			continue;
+		if (plugins->as_json)
+			json_push(list, row_json(plugin));
+		else
+			print_row(plugin);
+	}
+	if (plugins->as_json) {
+		auto_buffer struct buffer text = {0};
+		json_print(list, &text);
+		printf("%s\n", text.data);
+	}
+}
+
 int verb_plugins(int argc, char **argv)
 {
 	struct plugins_options plugins = {0};
 	struct assay_error err = {0};
 	struct registry *registry = NULL;
 	argp_parse(&argp, argc, argv, 0, NULL, &plugins);
-	if (places_complete(&plugins.places, &err) || places_open_registry(&plugins.places, &registry, &err))
-		return report(&err);
-	auto_json struct json_object *list = json_list();
-	if (!plugins.as_json)
-		printf("%-10s %-14s %-8s %-10s %-12s %s\n", "KIND", "NAME", "VERSION", "MODULE", "STATE", "ABOUT");
-	for (size_t i = 0; i < registry_count(registry); i++) {
-		const struct plugin *plugin = registry_at(registry, i);
-		if (plugins.has_kind && plugin->kind != plugins.kind)
-			continue;
-		if (plugins.as_json)
-			json_push(list, row_json(plugin));
-		else
-			print_row(plugin);
-	}
-	if (plugins.as_json) {
-		auto_buffer struct buffer text = {0};
-		json_print(list, &text);
-		printf("%s\n", text.data);
-	}
+	int status = places_complete(&plugins.places, &err);
+	if (status == 0)
+		status = places_open_registry(&plugins.places, &registry, &err);
+	if (status == 0)
+		print_all(&plugins, registry);
 	registry_close(registry);
-	return EXIT_OK;
+	places_close(&plugins.places);
+	return status ? report(&err) : EXIT_OK;
 }

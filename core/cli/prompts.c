@@ -65,5 +65,6 @@ int verb_prompts(int argc, char **argv)
 		status = print_prompt(&source, i, &err);
 	dataset_source_close(&source);
 	registry_close(registry);
+	places_close(&prompts.places);
 	return status ? report(&err) : EXIT_OK;
 }

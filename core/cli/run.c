@@ -13,7 +13,7 @@
 
 struct run_options {
 	struct places places;
-	const char *language, *pipeline, *stdin_path, *source, *fetch_folder;
+	const char *language, *isolation, *pipeline, *stdin_path, *source, *fetch_folder;
 	const char *fetch[LIST_MAX + 1];
 	char *files[LIST_MAX]; /* PATH=FILE */
 	size_t fetch_count, file_count;
@@ -26,6 +26,7 @@ enum { KEY_STDIN = 2000, KEY_FILE, KEY_FETCH, KEY_FETCH_DIR, KEY_JSON, KEY_BASE6
 
 static const struct argp_option options[] = {
     {"language", 'l', "L", 0, "Language of the source; else told by its file name", 0},
+    {"isolation", 'i', "I", 0, "Isolation backend; else that of the pipeline", 0},
     {"pipeline", 'p', "P", 0, "Pipeline, by name or file (default: run)", 0},
     {"stdin", KEY_STDIN, "FILE", 0, "Standard input of the program; - passes Assay's own on", 0},
     {"file", KEY_FILE, "PATH=FILE", 0, "Lay FILE down as PATH in the workspace (repeatable)", 0},
@@ -56,6 +57,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		break;
 	case 'l':
 		run->language = value;
+		break;
+	case 'i':
+		run->isolation = value;
 		break;
 	case 'p':
 		run->pipeline = value;
@@ -125,10 +129,26 @@ static const struct argp argp = {
 /* -- input ----------------------------------------------------------------------------------------------------------
  */
 
+/* By its descriptor: a socket has no name to open. */
+static int read_stdin(struct buffer *text, struct assay_error *err)
+{
+	ssize_t n;
+	while ((n = read(STDIN_FILENO, buffer_reserve(text, 65536), 65536)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set(err, ASSAY_SYSTEM, errno, "cannot read standard input");
+		text->len += (size_t)n;
+		if (text->len > SOURCE_MAX)
+			return error_set(err, ASSAY_LIMIT, 0, "standard input is longer than 64MiB");
+	}
+	return 0;
+}
+
 static int read_input(struct arena *arena, const char *path, struct assay_str *ret, struct assay_error *err)
 {
 	auto_buffer struct buffer text = {0};
-	int status = file_read(strcmp(path, "-") ? path : "/dev/stdin", SOURCE_MAX, &text, err);
+	int status = strcmp(path, "-") ? file_read(path, SOURCE_MAX, &text, err) : read_stdin(&text, err);
 	if (status == 0)
 		*ret = arena_copy(arena, buffer_str(&text));
 	return status;
@@ -324,6 +344,8 @@ static int run_with(struct engine *engine, const struct run_options *run, struct
 	struct outcome outcome = {.run = run};
 	struct request *request = request_new();
 	int status = pipeline_open(engine_registry(engine), run->places.conf_root, run->pipeline, &pipeline, err);
+	if (status == 0 && run->isolation)
+		status = pipeline_use_isolation(engine_registry(engine), pipeline, run->isolation, err);
 	if (status == 0)
 		status = fill_request(run, engine_registry(engine), request, err);
 	request->pipeline = pipeline;
@@ -347,9 +369,12 @@ int verb_run(int argc, char **argv)
 	struct assay_error err = {0};
 	struct engine *engine = NULL;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
-	if (places_complete(&run.places, &err) || places_open_engine(&run.places, 1, &engine, &err))
-		return report(&err);
-	int code = run_with(engine, &run, &err);
+	int code = places_complete(&run.places, &err);
+	if (code == 0)
+		code = places_open_engine(&run.places, 1, &engine, &err);
+	if (code == 0)
+		code = run_with(engine, &run, &err);
 	engine_close(engine);
+	places_close(&run.places);
 	return code < 0 ? report(&err) : code;
 }

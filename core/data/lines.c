@@ -32,6 +32,7 @@ struct lines {
 	size_t block_at, block_len;
 	struct buffer line;
 	uint32_t number;
+	uint64_t line_at; /* bytes consumed before the line */
 };
 
 static int read_input(struct lines *lines, struct assay_error *err)
@@ -181,9 +182,18 @@ static int finish_line(struct lines *lines, struct assay_str *ret_line, uint32_t
 	return 1;
 }
 
+static uint64_t consumed(const struct lines *lines)
+{
+	uint64_t waiting = lines->input_len - lines->input_at;
+	if (lines->format == PLAIN)
+		waiting += lines->block_len - lines->block_at;
+	return lines->taken - waiting;
+}
+
 int lines_next(struct lines *lines, struct assay_str *ret_line, uint32_t *ret_number, struct assay_error *err)
 {
 	buffer_clear(&lines->line);
+	lines->line_at = consumed(lines);
 	bool has_part = false;
 	for (;;) {
 		if (lines->block_at == lines->block_len) {
@@ -207,8 +217,13 @@ int lines_next(struct lines *lines, struct assay_str *ret_line, uint32_t *ret_nu
 	}
 }
 
+int64_t lines_offset(const struct lines *lines)
+{
+	return lines->format == PLAIN && lines->size > 0 ? (int64_t)lines->line_at : -1;
+}
+
 void lines_progress(const struct lines *lines, uint64_t *ret_done, uint64_t *ret_size)
 {
-	*ret_done = lines->taken;
+	*ret_done = consumed(lines);
 	*ret_size = lines->size;
 }

@@ -20,6 +20,8 @@ void lines_close(struct lines *lines);                                         /
  * mark at the start of the file is dropped.
  */
 int lines_next(struct lines *lines, struct assay_str *ret_line, uint32_t *ret_number, struct assay_error *err);
+/* Where the line just returned begins in the file; -1 when the file is compressed or no regular file. */
+int64_t lines_offset(const struct lines *lines);
 /* Bytes of the file consumed so far and its size (0 when not a regular file): for progress. */
 void lines_progress(const struct lines *lines, uint64_t *ret_done, uint64_t *ret_size);
 

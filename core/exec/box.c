@@ -41,11 +41,7 @@ static int open_pipe(struct channels *channels, enum spawn_fd which, bool is_inp
 static int channels_open(struct channels *channels, const struct box *box, struct assay_error *err)
 {
 	memset(channels, -1, sizeof(*channels));
-	int ends[2] = {-1, -1};
-	bool failed = fdpass_pair(ends) != 0;
-	channels->ours[SPAWN_CONTROL] = ends[0];
-	channels->theirs[SPAWN_CONTROL] = ends[1];
-	failed = failed || open_pipe(channels, SPAWN_STDOUT, false) || open_pipe(channels, SPAWN_STDERR, false);
+	bool failed = open_pipe(channels, SPAWN_STDOUT, false) || open_pipe(channels, SPAWN_STDERR, false);
 	failed = failed || (box->has_mark && open_pipe(channels, SPAWN_MARK, false));
 	if (box->stdin_data.len > 0)
 		failed = failed || open_pipe(channels, SPAWN_STDIN, true);
@@ -85,16 +81,34 @@ static int write_sheet(const struct box *box, struct assay_error *err)
 	                   join(arena, box->step->argv, box->args), join(arena, places, box->step->env), err);
 }
 
-static int start(struct spawner_link *link, struct channels *channels, int *ret_keeper, uint64_t *ret_sequence,
+/* Gives a prepared keeper its work. One that has died while it waited is replaced, once. */
+static int send_start(struct spawner_link *link, const struct channels *channels, size_t fd_count,
+                      struct prepared_keeper *ret, struct assay_error *err)
+{
+	const char byte = KEEPER_START;
+	for (int attempt = 0; attempt < 2; attempt++) {
+		int status = spawner_take(link, ret, err);
+		if (status)
+			return status;
+		if (fdpass_send(ret->control_fd, &byte, 1, channels->theirs, fd_count) == 0)
+			return 0;
+		close(ret->control_fd);
+		spawner_retire(link, ret->keeper_fd);
+		spawner_mop_up(link, ret->sequence, NULL);
+	}
+	return error_set(err, ASSAY_INTERNAL, 0, "keepers die before they are used");
+}
+
+static int start(struct spawner_link *link, struct channels *channels, struct prepared_keeper *ret,
                  const struct box *box, struct assay_error *err)
 {
 	channels->theirs[SPAWN_SHEET] = write_sheet(box, err);
 	if (channels->theirs[SPAWN_SHEET] < 0)
 		return channels->theirs[SPAWN_SHEET];
-	size_t count = box->has_mark ? SPAWN_FD_MAX : SPAWN_FD_MIN;
-	int status = spawner_spawn(link, channels->theirs, count, ret_keeper, ret_sequence, err);
+	int status = send_start(link, channels, box->has_mark ? SPAWN_FD_MAX : SPAWN_FD_MIN, ret, err);
 	/* Only the box holds these now: their other ends read end-of-file when it ends. */
 	close_list(channels->theirs);
+	spawner_prepare(link); /* for the next box */
 	return status;
 }
 
@@ -157,22 +171,27 @@ void box_run(struct spawner_link *link, const struct box *box, struct step_recor
 {
 	memset(record, 0, sizeof(*record));
 	struct channels channels;
-	struct supervision seen = {
-	    .stdin_data = box->stdin_data, .limits = &box->step->limits, .cancel_fd = box->cancel_fd, .keeper_fd = -1};
-	uint64_t sequence = 0;
-	if (channels_open(&channels, box, &record->error) ||
-	    start(link, &channels, &seen.keeper_fd, &sequence, box, &record->error)) {
+	struct prepared_keeper keeper;
+	if (channels_open(&channels, box, &record->error) || start(link, &channels, &keeper, box, &record->error)) {
 		set_status(record, STEP_ERROR, NULL);
 		channels_close(&channels);
 		return;
 	}
-	seen.stdin_fd = channels.ours[SPAWN_STDIN];
-	seen.stdout_fd = channels.ours[SPAWN_STDOUT];
-	seen.stderr_fd = channels.ours[SPAWN_STDERR];
-	seen.mark_fd = channels.ours[SPAWN_MARK];
-	seen.control_fd = channels.ours[SPAWN_CONTROL];
-	if (supervise(&seen, record, &record->error))
-		keeper_lost(link, sequence, seen.is_keeper_killed, record);
+	struct supervision seen = {
+	    .stdin_fd = channels.ours[SPAWN_STDIN],
+	    .stdout_fd = channels.ours[SPAWN_STDOUT],
+	    .stderr_fd = channels.ours[SPAWN_STDERR],
+	    .mark_fd = channels.ours[SPAWN_MARK],
+	    .control_fd = keeper.control_fd,
+	    .keeper_fd = keeper.keeper_fd,
+	    .cancel_fd = box->cancel_fd,
+	    .stdin_data = box->stdin_data,
+	    .limits = &box->step->limits,
+	};
+	bool is_lost = supervise(&seen, record, &record->error) != 0;
+	spawner_retire(link, keeper.keeper_fd);
+	if (is_lost)
+		keeper_lost(link, keeper.sequence, seen.is_keeper_killed, record);
 	else
 		fill_record(&seen, &box->step->limits, record);
 }

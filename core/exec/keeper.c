@@ -25,11 +25,11 @@
 #define CLEAN_UP_NS     INT64_C(5000000000)
 
 struct keeper {
-	const struct spawn_sheet *sheet;
-	const int *fds;
+	struct spawn_sheet sheet;
 	struct cgroup cgroup;
-	int program; /* pidfd */
-	int error_fd;
+	int control_fd; /* to the front */
+	int stem;       /* pidfd of the stem, later the program */
+	int stem_fd;    /* socket to it */
 	int64_t started_ns, wall_deadline_ns, next_look_ns;
 	int cpus;
 	struct keeper_report report;
@@ -45,39 +45,71 @@ static int64_t tree_cpu_ns(const struct keeper *keeper)
 	return keeper->cgroup.root->has_cpu ? cgroup_cpu_ns(&keeper->cgroup) : proctree_cpu_ns();
 }
 
-/* Starts the program. On failure the report holds the reason. */
-static bool start(struct keeper *keeper)
+/* Clones the stem and waits until it is in its place. On failure the report holds the reason. */
+static bool grow_stem(struct keeper *keeper)
 {
-	int error_pipe[2];
-	if (pipe2(error_pipe, O_CLOEXEC)) {
-		error_set(&keeper->report.error, ASSAY_SYSTEM, errno, "cannot make a pipe");
+	int ends[2];
+	if (fdpass_pair(ends)) {
+		error_set(&keeper->report.error, ASSAY_SYSTEM, errno, "cannot make a socket pair");
 		return false;
 	}
 	bool is_v2 = keeper->cgroup.root->version == CGROUP_V2;
-	keeper->started_ns = clock_now_ns();
-	pid_t pid = child_clone(is_v2 ? CLONE_INTO_CGROUP : 0, is_v2 ? keeper->cgroup.v2_fd : -1, &keeper->program);
-	if (pid == 0)
-		launch_program(keeper->sheet, keeper->fds, &keeper->cgroup, error_pipe[1]);
+	pid_t pid = child_clone(is_v2 ? CLONE_INTO_CGROUP : 0, is_v2 ? keeper->cgroup.v2_fd : -1, &keeper->stem);
+	if (pid == 0) {
+		close(ends[0]);
+		close(keeper->control_fd);
+		launch_stem(&keeper->cgroup, ends[1]);
+	}
 	int saved = errno;
-	close(error_pipe[1]);
-	keeper->error_fd = error_pipe[0];
+	close(ends[1]);
+	keeper->stem_fd = ends[0];
 	if (pid < 0) {
-		error_set(&keeper->report.error, ASSAY_SYSTEM, saved, "cannot clone the program");
+		error_set(&keeper->report.error, ASSAY_SYSTEM, saved, "cannot clone the program's process");
 		return false;
 	}
+	struct assay_error err;
+	size_t no_fds = 0;
+	ssize_t len = fdpass_receive(keeper->stem_fd, &err, sizeof(err), NULL, &no_fds);
+	if (len == sizeof(err))
+		keeper->report.error = err;
+	else if (len != 1)
+		error_set(&keeper->report.error, ASSAY_SYSTEM, 0, "the program's process died before it was one");
+	return len == 1;
+}
+
+/* Waits for START, sets the limits and passes it on. False when the front is gone or something failed. */
+static bool start(struct keeper *keeper)
+{
+	char byte;
+	int fds[SPAWN_FD_MAX];
+	size_t count = SPAWN_FD_MAX;
+	struct assay_error *err = &keeper->report.error;
+	if (fdpass_receive(keeper->control_fd, &byte, 1, fds, &count) != 1)
+		return false;
+	bool is_whole = count >= SPAWN_FD_MIN;
+	if (!is_whole)
+		error_set(err, ASSAY_INTERNAL, 0, "the start message lacks descriptors");
+	else if (sheet_read(fds[SPAWN_SHEET], &keeper->sheet, err) == 0) {
+		const struct limits *limits = &keeper->sheet.limits;
+		const struct cgroup_limits group = {.memory_bytes = limits->memory_bytes,
+		                                    .processes = (uint64_t)limits->processes};
+		keeper->started_ns = clock_now_ns();
+		keeper->wall_deadline_ns = keeper->started_ns + limits->wall_ns;
+		keeper->next_look_ns = keeper->started_ns + limits->cpu_ns / keeper->cpus;
+		if (cgroup_limit(&keeper->cgroup, &group, err) == 0 &&
+		    fdpass_send(keeper->stem_fd, &byte, 1, fds, count))
+			error_set(err, ASSAY_SYSTEM, errno, "the program's process died before it was one");
+	}
 	/* The program alone holds its ends now, so that their other ends see it close them. */
-	for (int i = SPAWN_WORKSPACE; i < SPAWN_FD_MAX; i++)
-		if (keeper->fds[i] >= 0)
-			close(keeper->fds[i]);
-	keeper->wall_deadline_ns = keeper->started_ns + keeper->sheet->limits.wall_ns;
-	keeper->next_look_ns = keeper->started_ns + keeper->sheet->limits.cpu_ns / keeper->cpus;
-	return true;
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+	return err->status == 0;
 }
 
 /* True when the CPU limit is reached; otherwise sets when to look again. */
 static bool is_cpu_used_up(struct keeper *keeper, int64_t now_ns)
 {
-	int64_t left_ns = keeper->sheet->limits.cpu_ns - tree_cpu_ns(keeper);
+	int64_t left_ns = keeper->sheet.limits.cpu_ns - tree_cpu_ns(keeper);
 	if (left_ns <= 0)
 		return true;
 	keeper->next_look_ns = now_ns + MAX(left_ns / keeper->cpus, CPU_LOOK_MIN_NS);
@@ -89,9 +121,9 @@ static enum keeper_end watch(struct keeper *keeper)
 {
 	enum { PROGRAM, CONTROL, LAUNCH, OOM };
 	struct pollfd fds[] = {
-	    [PROGRAM] = {.fd = keeper->program, .events = POLLIN},
-	    [CONTROL] = {.fd = keeper->fds[SPAWN_CONTROL], .events = POLLIN},
-	    [LAUNCH] = {.fd = keeper->error_fd, .events = POLLIN},
+	    [PROGRAM] = {.fd = keeper->stem, .events = POLLIN},
+	    [CONTROL] = {.fd = keeper->control_fd, .events = POLLIN},
+	    [LAUNCH] = {.fd = keeper->stem_fd, .events = POLLIN},
 	    [OOM] = {.fd = keeper->cgroup.oom_event_fd,
 	             .events = keeper->cgroup.root->version == CGROUP_V2 ? POLLPRI : POLLIN},
 	};
@@ -102,7 +134,9 @@ static enum keeper_end watch(struct keeper *keeper)
 			return KEEPER_FAILED;
 		}
 		if (fds[LAUNCH].revents) {
-			if (read(keeper->error_fd, &keeper->report.error, sizeof(keeper->report.error)) > 0)
+			size_t no_fds = 0;
+			struct assay_error *err = &keeper->report.error;
+			if (fdpass_receive(keeper->stem_fd, err, sizeof(*err), NULL, &no_fds) > 0)
 				return KEEPER_FAILED;
 			fds[LAUNCH].fd = -1; /* closed without a word: the program runs */
 		}
@@ -127,9 +161,9 @@ static void collect(struct keeper *keeper)
 	int64_t descendants_cpu_ns = keeper->cgroup.root->has_cpu ? 0 : proctree_cpu_ns();
 	bool was_alive = report->end != KEEPER_EXITED;
 	if (was_alive)
-		child_signal(keeper->program, SIGKILL);
+		child_signal(keeper->stem, SIGKILL);
 	struct child_exit ended = {0};
-	child_wait(keeper->program, &ended);
+	child_wait(keeper->stem, &ended);
 	report->wall_ns = clock_now_ns() - keeper->started_ns;
 	report->is_signalled = ended.is_signalled;
 	report->code = ended.code;
@@ -156,31 +190,32 @@ static void collect(struct keeper *keeper)
 	report->memory_peak_bytes = usage.has_memory_peak ? usage.memory_peak_bytes : (uint64_t)reaped.ru_maxrss << 10;
 }
 
-void keeper_run(const struct cgroup_root *root, uint64_t sequence, const struct spawn_sheet *sheet,
-                const int fds[SPAWN_FD_MAX])
+static void set_up(struct keeper *keeper)
 {
-	struct keeper keeper = {.sheet = sheet, .fds = fds, .program = -1, .error_fd = -1};
-	struct keeper_report *report = &keeper.report;
-	report->end = KEEPER_FAILED;
+	cpu_set_t cpus;
 	prctl(PR_SET_NAME, "assay-keeper");
 	setsid(); /* signals to the terminal's group are the front's business */
-	cpu_set_t cpus;
-	keeper.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : MAX(CPU_COUNT(&cpus), 1);
+	keeper->cpus = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : MAX(CPU_COUNT(&cpus), 1);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
+		error_set(&keeper->report.error, ASSAY_SYSTEM, errno, "PR_SET_CHILD_SUBREAPER");
+}
 
+void keeper_run(const struct cgroup_root *root, uint64_t sequence, int control_fd)
+{
+	struct keeper keeper = {.control_fd = control_fd, .stem = -1, .stem_fd = -1};
+	struct keeper_report *report = &keeper.report;
 	char name[32];
 	keeper_cgroup_name(sequence, name);
-	struct cgroup_limits limits = {.memory_bytes = sheet->limits.memory_bytes,
-	                               .processes = (uint64_t)sheet->limits.processes};
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
-		error_set(&report->error, ASSAY_SYSTEM, errno, "PR_SET_CHILD_SUBREAPER");
-	else if (cgroup_make(&keeper.cgroup, root, name, &limits, &report->error) == 0) {
-		if (start(&keeper)) {
-			report->end = watch(&keeper);
-			collect(&keeper);
-		}
+	report->end = KEEPER_FAILED;
+	set_up(&keeper);
+	bool has_cgroup = report->error.status == 0 && cgroup_make(&keeper.cgroup, root, name, &report->error) == 0;
+	if (has_cgroup && grow_stem(&keeper) && start(&keeper))
+		report->end = watch(&keeper);
+	if (keeper.stem >= 0)
+		collect(&keeper);
+	/* A front that is gone does not read this; nothing of the box is left either way but its empty cgroup. */
+	fdpass_send(control_fd, report, sizeof(*report), NULL, 0);
+	if (has_cgroup)
 		cgroup_remove(&keeper.cgroup);
-	}
-	/* A front that is gone does not read this; nothing of the box is left either way. */
-	fdpass_send(fds[SPAWN_CONTROL], report, sizeof(*report), NULL, 0);
 	_exit(0);
 }

@@ -6,19 +6,21 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <stdio.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#define LOW_FD     10
 #define OPEN_FILES 1024 /* what programs expect; select(2) breaks above it */
 
 static _Noreturn void fail(int error_fd, int status, int sys_errno, const char *what)
 {
 	struct assay_error err = {0};
 	error_set(&err, status, sys_errno, "%s", what);
-	ssize_t n = write(error_fd, &err, sizeof(err));
-	_exit(n == sizeof(err) ? 127 : 126);
+	fdpass_send(error_fd, &err, sizeof(err), NULL, 0);
+	_exit(127);
 }
 
 /* Lowers a limit; one that is already lower stays (a container may have set it, and raising it would fail). */
@@ -54,7 +56,6 @@ static void set_limits(int error_fd, const struct limits *limits, const struct c
 /* Places the program's descriptors at 0, 1, 2 and, with a mark channel, 3. */
 static void place_descriptors(int error_fd, const int fds[SPAWN_FD_MAX])
 {
-	/* The sources lie above 9 (the spawner sees to it), so no dup2 overwrites one that is still needed. */
 	if (dup2(fds[SPAWN_STDIN], 0) < 0 || dup2(fds[SPAWN_STDOUT], 1) < 0 || dup2(fds[SPAWN_STDERR], 2) < 0)
 		fail(error_fd, ASSAY_SYSTEM, errno, "cannot place the standard streams");
 	int next = 3;
@@ -63,7 +64,7 @@ static void place_descriptors(int error_fd, const int fds[SPAWN_FD_MAX])
 			fail(error_fd, ASSAY_SYSTEM, errno, "cannot place the mark channel");
 		next = 4;
 	}
-	/* All else closes at exec, error_fd included: its end without a message is the sign of success. */
+	/* All else closes at exec, error_fd included: its end without an error is the sign of success. */
 	if (close_range((unsigned)next, UINT_MAX, CLOSE_RANGE_CLOEXEC))
 		fail(error_fd, ASSAY_SYSTEM, errno, "close_range");
 }
@@ -105,25 +106,45 @@ static int exec_in_path(char *const *argv, char *const *env)
 	return found;
 }
 
-void launch_program(const struct spawn_sheet *sheet, const int fds[SPAWN_FD_MAX], const struct cgroup *cgroup,
-                    int error_fd)
+/* Waits for START; a keeper that is gone needs no program. */
+static void receive_start(int keeper_fd, struct spawn_sheet *sheet, int fds[SPAWN_FD_MAX])
 {
+	char byte;
+	size_t count = SPAWN_FD_MAX;
+	struct assay_error err = {0};
+	fds[SPAWN_MARK] = -1;
+	if (fdpass_receive(keeper_fd, &byte, 1, fds, &count) != 1)
+		_exit(0);
+	if (count < SPAWN_FD_MIN)
+		fail(keeper_fd, ASSAY_INTERNAL, 0, "the start message lacks descriptors");
+	for (size_t i = 0; i < count; i++) /* above the numbers that dup2 will place them at */
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, LOW_FD);
+	if (sheet_read(fds[SPAWN_SHEET], sheet, &err))
+		fail(keeper_fd, err.status, err.sys_errno, err.message);
+}
+
+void launch_stem(const struct cgroup *cgroup, int keeper_fd)
+{
+	struct spawn_sheet sheet;
+	int fds[SPAWN_FD_MAX];
+	const char ready = STEM_READY;
 	/* A keeper that is killed takes the program along. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-		fail(error_fd, ASSAY_SYSTEM, errno, "PR_SET_PDEATHSIG");
+		fail(keeper_fd, ASSAY_SYSTEM, errno, "PR_SET_PDEATHSIG");
 	if (cgroup->root->version == CGROUP_V1 && cgroup_enter(cgroup)) /* v2: cloned into it */
-		fail(error_fd, ASSAY_SYSTEM, errno, "cannot enter the box's cgroup");
+		fail(keeper_fd, ASSAY_SYSTEM, errno, "cannot enter the box's cgroup");
 	setsid();
 	umask(022);
+	fdpass_send(keeper_fd, &ready, 1, NULL, 0);
+	receive_start(keeper_fd, &sheet, fds);
 	if (fchdir(fds[SPAWN_WORKSPACE]))
-		fail(error_fd, ASSAY_SYSTEM, errno, "cannot enter the workspace");
-	set_limits(error_fd, &sheet->limits, cgroup);
-	place_descriptors(error_fd, fds);
-	take_identity(error_fd, sheet);
+		fail(keeper_fd, ASSAY_SYSTEM, errno, "cannot enter the workspace");
+	set_limits(keeper_fd, &sheet.limits, cgroup);
+	place_descriptors(keeper_fd, fds);
+	take_identity(keeper_fd, &sheet);
 	child_reset_signals();
-	int failure = exec_in_path(sheet->argv, sheet->env);
-	char what[200] = "cannot run '";
-	strncat(what, sheet->argv[0], 120);
-	strcat(what, "'");
-	fail(error_fd, failure == ENOENT ? ASSAY_MISSING : ASSAY_SYSTEM, failure, what);
+	int failure = exec_in_path(sheet.argv, sheet.env);
+	char what[200];
+	snprintf(what, sizeof(what), "cannot run '%.120s'", sheet.argv[0]);
+	fail(keeper_fd, failure == ENOENT ? ASSAY_MISSING : ASSAY_SYSTEM, failure, what);
 }

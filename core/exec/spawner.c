@@ -27,6 +27,9 @@ struct spawner_link {
 	struct spawner *spawner;
 	int socket;
 	unsigned generation;
+	bool is_asked; /* for a keeper, whose pidfd has not been received yet */
+	struct prepared_keeper next;
+	int retired_fd; /* pidfd of the last run's keeper, to be reaped; -1 */
 };
 
 /* posix_spawn with `end` as the child's SPAWNER_SOCKET_FD and nothing else but the standard streams. */
@@ -154,7 +157,7 @@ static int link_up(struct spawner_link *link, struct assay_error *err)
 	return error_set(err, ASSAY_INTERNAL, 0, "the spawner dies as soon as it is started");
 }
 
-/* After a link's peer has gone: a new socket, from a new spawner when nobody has started one yet. */
+/* When a link's peer has gone: a new socket, from a new spawner when nobody has started one yet. */
 static int link_again(struct spawner_link *link, struct assay_error *err)
 {
 	struct spawner *spawner = link->spawner;
@@ -177,6 +180,7 @@ int spawner_connect(struct spawner *spawner, struct spawner_link **ret, struct a
 	struct spawner_link *link = xmalloc(sizeof(*link));
 	link->spawner = spawner;
 	link->socket = -1;
+	link->retired_fd = -1;
 	pthread_mutex_lock(&spawner->lock);
 	int status = link_up(link, err);
 	pthread_mutex_unlock(&spawner->lock);
@@ -184,65 +188,104 @@ int spawner_connect(struct spawner *spawner, struct spawner_link **ret, struct a
 		free(link);
 		return status;
 	}
+	spawner_prepare(link);
 	*ret = link;
 	return 0;
 }
 
+void spawner_retire(struct spawner_link *link, int keeper_fd)
+{
+	struct child_exit ended;
+	if (link->retired_fd >= 0) {
+		child_wait(link->retired_fd, &ended);
+		close(link->retired_fd);
+	}
+	link->retired_fd = keeper_fd;
+}
+
 void spawner_disconnect(struct spawner_link *link)
 {
+	struct prepared_keeper unused;
 	if (!link)
 		return;
+	if (link->is_asked && spawner_take(link, &unused, NULL) == 0) {
+		close(unused.control_fd); /* which is its sign to go */
+		spawner_retire(link, unused.keeper_fd);
+	}
+	spawner_retire(link, -1);
 	if (link->socket >= 0)
 		close(link->socket);
 	free(link);
 }
 
-/* One question and its answer; false when the spawner is gone. */
-static bool ask(struct spawner_link *link, const struct spawner_request *request, const int *fds, size_t fd_count,
-                struct spawner_reply *reply, int *ret_fd)
+/* Sends a request; false when the spawner is gone. */
+static bool send_request(struct spawner_link *link, const struct spawner_request *request, const int *fd)
 {
-	size_t received = 1;
+	return link->socket >= 0 && fdpass_send(link->socket, request, sizeof(*request), fd, fd ? 1 : 0) == 0;
+}
+
+/* Receives its answer; false when the spawner is gone. */
+static bool receive_reply(struct spawner_link *link, struct spawner_reply *reply, int *ret_fd)
+{
+	size_t count = 1;
 	int fd = -1;
-	if (link->socket < 0 || fdpass_send(link->socket, request, sizeof(*request), fds, fd_count))
+	if (link->socket < 0 || fdpass_receive(link->socket, reply, sizeof(*reply), &fd, &count) != sizeof(*reply))
 		return false;
-	if (fdpass_receive(link->socket, reply, sizeof(*reply), &fd, &received) != sizeof(*reply))
-		return false;
-	*ret_fd = received ? fd : -1;
+	*ret_fd = count ? fd : -1;
 	return true;
 }
 
-static int ask_twice(struct spawner_link *link, const struct spawner_request *request, const int *fds, size_t fd_count,
-                     int *ret_fd, struct assay_error *err)
+void spawner_prepare(struct spawner_link *link)
+{
+	int ends[2];
+	if (link->is_asked || fdpass_pair(ends))
+		return;
+	struct spawner_request request = {.kind = SPAWNER_PREPARE};
+	request.sequence = atomic_fetch_add(&link->spawner->sequence, 1);
+	link->is_asked = send_request(link, &request, &ends[1]);
+	close(ends[1]);
+	if (link->is_asked)
+		link->next = (struct prepared_keeper){.control_fd = ends[0], .sequence = request.sequence};
+	else
+		close(ends[0]);
+}
+
+int spawner_take(struct spawner_link *link, struct prepared_keeper *ret, struct assay_error *err)
 {
 	struct spawner_reply reply;
-	for (int attempt = 0; attempt < 2; attempt++) {
-		if (ask(link, request, fds, fd_count, &reply, ret_fd)) {
-			if (reply.error.status && err)
-				*err = reply.error;
-			return reply.error.status;
+	for (int attempt = 0; attempt < 3; attempt++) {
+		spawner_prepare(link);
+		if (link->is_asked) {
+			link->is_asked = false;
+			*ret = link->next;
+			if (receive_reply(link, &reply, &ret->keeper_fd)) {
+				if (reply.error.status == 0 && ret->keeper_fd >= 0)
+					return 0;
+				close(ret->control_fd);
+				if (err)
+					*err = reply.error;
+				return reply.error.status ? reply.error.status : ASSAY_INTERNAL;
+			}
+			close(ret->control_fd);
 		}
 		int status = link_again(link, err);
 		if (status)
 			return status;
 	}
-	return error_set(err, ASSAY_INTERNAL, 0, "the spawner died twice while starting a box");
-}
-
-int spawner_spawn(struct spawner_link *link, const int *fds, size_t fd_count, int *ret_keeper, uint64_t *ret_sequence,
-                  struct assay_error *err)
-{
-	struct spawner_request request = {.kind = SPAWNER_SPAWN};
-	request.sequence = atomic_fetch_add(&link->spawner->sequence, 1);
-	*ret_sequence = request.sequence;
-	int status = ask_twice(link, &request, fds, fd_count, ret_keeper, err);
-	if (status == 0 && *ret_keeper < 0)
-		return error_set(err, ASSAY_INTERNAL, 0, "the spawner's answer lacks the keeper");
-	return status;
+	return error_set(err, ASSAY_INTERNAL, 0, "the spawner dies whenever it is to start a box");
 }
 
 int spawner_mop_up(struct spawner_link *link, uint64_t sequence, struct assay_error *err)
 {
 	struct spawner_request request = {.kind = SPAWNER_MOP_UP, .sequence = sequence};
-	int none;
-	return ask_twice(link, &request, NULL, 0, &none, err);
+	struct spawner_reply reply;
+	int fd = -1;
+	/* Answers come in order: the one for a keeper that was asked for comes first. */
+	bool was_asked = link->is_asked;
+	if (!send_request(link, &request, NULL) || (was_asked && !receive_reply(link, &reply, &link->next.keeper_fd)) ||
+	    !receive_reply(link, &reply, &fd))
+		return error_set(err, ASSAY_INTERNAL, 0, "the spawner died while a box was cleaned up");
+	if (reply.error.status && err)
+		*err = reply.error;
+	return reply.error.status;
 }

@@ -24,12 +24,26 @@ int spawner_guard(struct spawner *spawner, int parent, const char *name, struct 
 
 int spawner_connect(struct spawner *spawner, struct spawner_link **ret, struct assay_error *err);
 void spawner_disconnect(struct spawner_link *link); /* accepts NULL */
+
+/* A keeper, waiting for its START message. */
+struct prepared_keeper {
+	int keeper_fd;  /* pidfd */
+	int control_fd; /* the front's end of its control socket */
+	uint64_t sequence;
+};
+
 /*
- * Starts a box. `fds` in the order of enum spawn_fd, borrowed. *ret_keeper is the keeper's pidfd, *ret_sequence the
- * box's number. A spawner that dies meanwhile is replaced and asked once more.
+ * Takes the keeper that was prepared beforehand, or waits for one. A spawner that has died is replaced. The caller owns
+ * both descriptors.
  */
-int spawner_spawn(struct spawner_link *link, const int *fds, size_t fd_count, int *ret_keeper, uint64_t *ret_sequence,
-                  struct assay_error *err);
+int spawner_take(struct spawner_link *link, struct prepared_keeper *ret, struct assay_error *err);
+/* Asks for the next keeper without waiting for it. A failure shows when it is taken. */
+void spawner_prepare(struct spawner_link *link);
+/*
+ * Takes the pidfd of a keeper that has reported or died back, to reap it later: it has its cgroup to remove still, and
+ * the next run need not wait for that.
+ */
+void spawner_retire(struct spawner_link *link, int keeper_fd);
 /* Kills and removes what a box left whose keeper died without a report. */
 int spawner_mop_up(struct spawner_link *link, uint64_t sequence, struct assay_error *err);
 

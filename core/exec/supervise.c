@@ -152,9 +152,7 @@ int supervise(struct supervision *supervision, struct step_record *record, struc
 	for (int which = STDOUT; which <= MARK; which++)
 		while (watch.fds[which].fd >= 0 && take(&watch, which))
 			;
-	struct child_exit keeper;
-	child_wait(supervision->keeper_fd, &keeper);
-	for (int i = STDOUT; i <= KEEPER; i++)
+	for (int i = STDOUT; i <= CONTROL; i++)
 		close_fd(&watch.fds[i]);
 	return status;
 }

@@ -10,10 +10,10 @@
 #include "model/record.h"
 
 struct supervision {
-	/* in: the front's ends, -1 where there is none; closed when supervise() returns */
+	/* in: the front's ends, -1 where there is none; closed when supervise() returns but where it says borrowed */
 	int stdin_fd, stdout_fd, stderr_fd, mark_fd;
 	int control_fd;
-	int keeper_fd; /* pidfd */
+	int keeper_fd; /* pidfd; borrowed */
 	int cancel_fd; /* readable when the run is to end; borrowed */
 	struct assay_str stdin_data;
 	const struct limits *limits;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What crosses the sockets between front, spawner and keeper. All three are built together and run on one machine, so
+ * What crosses the sockets between front, spawner, keeper and stem. All are built together and run on one machine, so
  * these are plain structs in host order; everything of variable length is a "spawn sheet" in a memfd.
  *
- *   front --(SPAWN + descriptors)--> spawner --(clone)--> keeper --(clone, exec)--> program
- *     ^------(pidfd of the keeper)------'                   |
- *     '-------------(report)---- control socket ------------'
+ *   front --(PREPARE + control socket)--> spawner --(clone)--> keeper --(clone)--> stem
+ *     ^------(pidfd of the keeper)-----------'
+ *   front --(START: sheet and channels)-------------------> keeper --(the same)--> stem, which becomes the program
+ *     ^------(report)-----------------------------------------'
  */
 #ifndef EXEC_WIRE_H
 #define EXEC_WIRE_H
@@ -25,11 +26,11 @@ struct spawner_hello {
 };
 
 enum spawner_request_kind {
-	SPAWNER_LINK = 1,  /* front -> spawner on the first socket, with one end of a new link */
-	SPAWNER_SPAWN = 2, /* on a link, with enum spawn_fd descriptors; answered by a spawner_reply */
+	SPAWNER_LINK = 1, /* front -> spawner on the first socket, with one end of a new link */
 	SPAWNER_SCRATCH =
-	    3, /* on the first socket, with the scratch folder's parent: what to remove when the front dies */
-	SPAWNER_MOP_UP = 4, /* on a link: the keeper of box `sequence` died; kill and remove what it left */
+	    2, /* on the first socket, with the scratch folder's parent: what to remove when the front dies */
+	SPAWNER_PREPARE = 3, /* on a link, with the keeper's end of a control socket; answered by a spawner_reply */
+	SPAWNER_MOP_UP = 4,  /* on a link: the keeper of box `sequence` died; kill and remove what it left */
 };
 
 struct spawner_request {
@@ -38,10 +39,13 @@ struct spawner_request {
 	char scratch_name[32]; /* of SPAWNER_SCRATCH */
 };
 
-/* Order of the descriptors that come with SPAWNER_SPAWN. The mark channel is last and optional. */
-enum spawn_fd { SPAWN_SHEET, SPAWN_CONTROL, SPAWN_WORKSPACE, SPAWN_STDIN, SPAWN_STDOUT, SPAWN_STDERR, SPAWN_MARK };
-#define SPAWN_FD_MIN 6
-#define SPAWN_FD_MAX 7
+/*
+ * START, front -> keeper -> stem: one byte, and descriptors in this order. The mark channel is last and optional.
+ */
+#define KEEPER_START 's'
+enum spawn_fd { SPAWN_SHEET, SPAWN_WORKSPACE, SPAWN_STDIN, SPAWN_STDOUT, SPAWN_STDERR, SPAWN_MARK };
+#define SPAWN_FD_MIN 5
+#define SPAWN_FD_MAX 6
 
 struct spawner_reply {
 	struct assay_error error; /* status 0: the keeper's pidfd comes with this */
@@ -63,8 +67,10 @@ int sheet_write(const struct limits *limits, bool has_identity, uid_t uid, gid_t
 /* Reads one back; everything is in one block that free(ret->argv) releases. */
 int sheet_read(int fd, struct spawn_sheet *ret, struct assay_error *err);
 
-/* front -> keeper: one byte; the end of the socket (a dead front) means the same. */
+/* front -> keeper, once the program runs: one byte. The end of the socket (a dead front) means the same. */
 #define KEEPER_STOP 'x'
+/* stem -> keeper: one byte, when it is in its cgroup. Then, instead of running, one struct assay_error. */
+#define STEM_READY 'r'
 
 enum keeper_end {
 	KEEPER_EXITED = 1,  /* the program ended by itself */

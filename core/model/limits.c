@@ -55,20 +55,27 @@ int limits_read(const struct assay_node *map, struct limits *ret, struct assay_e
 	return status ? status : check(map, ret, err);
 }
 
+/* A dataset's numbers come here unchecked, so none of this may overflow; what is below zero counts as not set. */
+static int64_t clock_for_cpu(int64_t cpu_ns)
+{
+	cpu_ns = MIN(cpu_ns, TIME_MAX_NS);
+	return MAX(3 * cpu_ns, cpu_ns + 5 * NS_PER_S);
+}
+
 void limits_fill(struct limits *limits, const struct limits *base)
 {
 	/* Who sets only the CPU limit means it, also on a busy machine: the clock must leave room for it. */
-	if (limits->cpu_ns && !limits->wall_ns)
-		limits->wall_ns = MAX(3 * limits->cpu_ns, limits->cpu_ns + 5 * NS_PER_S);
+	if (limits->cpu_ns > 0 && limits->wall_ns <= 0)
+		limits->wall_ns = clock_for_cpu(limits->cpu_ns);
 	if (limits->output_bytes && !limits->flood_bytes)
-		limits->flood_bytes = 8 * limits->output_bytes;
-	if (!limits->wall_ns)
+		limits->flood_bytes = limits->output_bytes > UINT64_MAX / 8 ? UINT64_MAX : 8 * limits->output_bytes;
+	if (limits->wall_ns <= 0)
 		limits->wall_ns = base->wall_ns;
-	if (!limits->cpu_ns)
+	if (limits->cpu_ns <= 0)
 		limits->cpu_ns = base->cpu_ns;
 	if (!limits->memory_bytes)
 		limits->memory_bytes = base->memory_bytes;
-	if (!limits->processes)
+	if (limits->processes <= 0)
 		limits->processes = base->processes;
 	if (!limits->output_bytes)
 		limits->output_bytes = base->output_bytes;

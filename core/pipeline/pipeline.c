@@ -175,6 +175,16 @@ int pipeline_open(const struct registry *registry, const char *conf_root, const 
 	return 0;
 }
 
+int pipeline_use_isolation(const struct registry *registry, struct pipeline *pipeline, const char *name,
+                           struct assay_error *err)
+{
+	struct opened_pipeline *opened = (struct opened_pipeline *)pipeline;
+	opened->ops->destroy(pipeline->isolation_self);
+	opened->ops = NULL;
+	pipeline->isolation_self = NULL;
+	return open_isolation(opened, registry, node_new_text(opened->arena, str_of(name), true, NULL), err);
+}
+
 void pipeline_close(struct pipeline *pipeline)
 {
 	if (!pipeline)

@@ -41,6 +41,9 @@ struct pipeline {
  */
 int pipeline_open(const struct registry *registry, const char *conf_root, const char *name, struct pipeline **ret,
                   struct assay_error *err);
+/* Puts another backend, with its default options, in the place of the one that the file names. Start-up thread only. */
+int pipeline_use_isolation(const struct registry *registry, struct pipeline *pipeline, const char *name,
+                           struct assay_error *err);
 void pipeline_close(struct pipeline *pipeline); /* accepts NULL */
 
 #endif

@@ -390,7 +390,7 @@ static void watch_oom(struct cgroup *cgroup)
 	}
 }
 
-static int set_limits(struct cgroup *cgroup, const struct cgroup_limits *limits, struct assay_error *err)
+int cgroup_limit(struct cgroup *cgroup, const struct cgroup_limits *limits, struct assay_error *err)
 {
 	bool is_v2 = cgroup->root->version == CGROUP_V2;
 	if (cgroup->root->has_memory && limits->memory_bytes) {
@@ -409,8 +409,7 @@ static int set_limits(struct cgroup *cgroup, const struct cgroup_limits *limits,
 	return 0;
 }
 
-int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *name,
-                const struct cgroup_limits *limits, struct assay_error *err)
+int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *name, struct assay_error *err)
 {
 	start_group(ret, root, name);
 	struct folders folders = folders_of(ret, root);
@@ -425,10 +424,7 @@ int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *
 			return status;
 		}
 	}
-	int status = set_limits(ret, limits, err);
-	if (status)
-		cgroup_remove(ret);
-	return status;
+	return 0;
 }
 
 int cgroup_find(struct cgroup *ret, const struct cgroup_root *root, const char *name)

@@ -54,9 +54,9 @@ struct cgroup_usage {
 	uint64_t process_denied; /* forks refused by the process limit */
 };
 
-/* The write order of memory and memory+swap limits matters; both are read back and compared. */
-int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *name,
-                const struct cgroup_limits *limits, struct assay_error *err);
+int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *name, struct assay_error *err);
+/* The write order of memory and memory+swap limits matters; the memory limit is read back and compared. */
+int cgroup_limit(struct cgroup *cgroup, const struct cgroup_limits *limits, struct assay_error *err);
 /* Opens a group that another process has made; -1 when it is not there. */
 int cgroup_find(struct cgroup *ret, const struct cgroup_root *root, const char *name);
 /* Moves the calling process in. Only system calls: for use between clone and exec. 0, or -1 with errno. */

@@ -17,15 +17,15 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-static char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL};
+static const char *const env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", NULL};
 
 struct command {
 	const char *title;
-	char *const *argv;
+	const char *const *argv;
 };
 
-static char *const true_argv[] = {"/bin/true", NULL};
-static char *const python_argv[] = {"/usr/bin/python3", "-c", "print(1)", NULL};
+static const char *const true_argv[] = {"/bin/true", NULL};
+static const char *const python_argv[] = {"/usr/bin/python3", "-c", "print(1)", NULL};
 static const struct command commands[] = {{"/bin/true", true_argv}, {"python3 -c 'print(1)'", python_argv}};
 
 struct worker {
@@ -49,7 +49,7 @@ static void run_bare(const struct command *command)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	pid_t pid;
-	if (posix_spawn(&pid, command->argv[0], &actions, NULL, command->argv, env) == 0)
+	if (posix_spawn(&pid, command->argv[0], &actions, NULL, (char *const *)command->argv, (char *const *)env) == 0)
 		waitpid(pid, NULL, 0);
 	posix_spawn_file_actions_destroy(&actions);
 }
@@ -60,9 +60,7 @@ static void run_box(const struct worker *worker, struct spawner_link *link)
 	struct workspace workspace;
 	if (workspace_make(worker->scratch, &workspace, &err))
 		fail(&err);
-	const struct plan_step step = {.argv = (const char *const *)worker->command->argv,
-	                               .env = (const char *const *)env,
-	                               .limits = limits_default};
+	const struct plan_step step = {.argv = worker->command->argv, .env = env, .limits = limits_default};
 	const struct plan_box settings = {.isolation = "none"};
 	const struct box box = {.step = &step, .settings = &settings, .workspace = &workspace, .cancel_fd = -1};
 	struct step_record record;

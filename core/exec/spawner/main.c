@@ -22,8 +22,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define LOW_FD 10 /* received descriptors are moved above the numbers a program's own will take */
-
 struct spawner_state {
 	struct cgroup_root root;
 	char name[16]; /* of the cgroup folder */
@@ -41,36 +39,20 @@ static void close_all(int *fds, size_t count)
 			close(fds[i]);
 }
 
-static bool lift(int *fds, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		int lifted = fcntl(fds[i], F_DUPFD_CLOEXEC, LOW_FD);
-		if (lifted < 0)
-			return false;
-		close(fds[i]);
-		fds[i] = lifted;
-	}
-	return true;
-}
-
-/* Clones the keeper; the reply carries its pidfd or says what went wrong. */
-static void spawn(struct spawner_state *state, int link, uint64_t sequence, int fds[SPAWN_FD_MAX])
+/* Clones a keeper; the reply carries its pidfd or says what went wrong. */
+static void prepare(struct spawner_state *state, int link, uint64_t sequence, int control_fd)
 {
 	struct spawner_reply reply = {0};
-	struct spawn_sheet sheet = {0};
 	int pidfd = -1;
-	if (sheet_read(fds[SPAWN_SHEET], &sheet, &reply.error) == 0) {
-		pid_t pid = child_clone(CLONE_PARENT, -1, &pidfd);
-		if (pid == 0) {
-			/* What would keep others' ends of sockets open, or hand them to a program. */
-			for (size_t i = 0; i < state->socket_count; i++)
-				close(state->sockets[i].fd);
-			keeper_run(&state->root, sequence, &sheet, fds);
-		}
-		if (pid < 0)
-			error_set(&reply.error, ASSAY_SYSTEM, errno, "cannot clone a keeper");
+	pid_t pid = child_clone(CLONE_PARENT, -1, &pidfd);
+	if (pid == 0) {
+		/* What would keep others' ends of sockets open. */
+		for (size_t i = 0; i < state->socket_count; i++)
+			close(state->sockets[i].fd);
+		keeper_run(&state->root, sequence, control_fd);
 	}
-	free(sheet.argv);
+	if (pid < 0)
+		error_set(&reply.error, ASSAY_SYSTEM, errno, "cannot clone a keeper");
 	fdpass_send(link, &reply, sizeof(reply), &pidfd, pidfd >= 0 ? 1 : 0);
 	if (pidfd >= 0)
 		close(pidfd);
@@ -101,7 +83,7 @@ static bool serve(struct spawner_state *state, size_t index)
 	if (len <= 0)
 		return false;
 	bool is_front = index == 0;
-	if (len != sizeof(request) || !lift(fds, fd_count)) {
+	if (len != sizeof(request)) {
 		close_all(fds, fd_count);
 		return false;
 	}
@@ -114,10 +96,8 @@ static bool serve(struct spawner_state *state, size_t index)
 		memcpy(state->scratch_name, request.scratch_name, sizeof(state->scratch_name) - 1);
 		return true; /* kept open */
 	}
-	if (!is_front && request.kind == SPAWNER_SPAWN && fd_count >= SPAWN_FD_MIN && fd_count <= SPAWN_FD_MAX) {
-		if (fd_count < SPAWN_FD_MAX)
-			fds[SPAWN_MARK] = -1;
-		spawn(state, socket, request.sequence, fds);
+	if (!is_front && request.kind == SPAWNER_PREPARE && fd_count == 1) {
+		prepare(state, socket, request.sequence, fds[0]);
 	} else if (!is_front && request.kind == SPAWNER_MOP_UP) {
 		mop_up(state, socket, request.sequence);
 	}
