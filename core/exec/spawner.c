@@ -27,9 +27,9 @@ struct spawner_link {
 	struct spawner *spawner;
 	int socket;
 	unsigned generation;
-	bool is_asked; /* for a keeper, whose pidfd has not been received yet */
-	struct prepared_keeper next;
-	int retired_fd; /* pidfd of the last run's keeper, to be reaped; -1 */
+	bool is_asked;               /* for a keeper */
+	struct prepared_keeper next; /* that keeper; keeper_fd is -1 until the answer has come */
+	int retired_fd;              /* pidfd of the last run's keeper, to be reaped; -1 */
 };
 
 /* posix_spawn with `end` as the child's SPAWNER_SOCKET_FD and nothing else but the standard streams. */
@@ -193,31 +193,6 @@ int spawner_connect(struct spawner *spawner, struct spawner_link **ret, struct a
 	return 0;
 }
 
-void spawner_retire(struct spawner_link *link, int keeper_fd)
-{
-	struct child_exit ended;
-	if (link->retired_fd >= 0) {
-		child_wait(link->retired_fd, &ended);
-		close(link->retired_fd);
-	}
-	link->retired_fd = keeper_fd;
-}
-
-void spawner_disconnect(struct spawner_link *link)
-{
-	struct prepared_keeper unused;
-	if (!link)
-		return;
-	if (link->is_asked && spawner_take(link, &unused, NULL) == 0) {
-		close(unused.control_fd); /* which is its sign to go */
-		spawner_retire(link, unused.keeper_fd);
-	}
-	spawner_retire(link, -1);
-	if (link->socket >= 0)
-		close(link->socket);
-	free(link);
-}
-
 /* Sends a request; false when the spawner is gone. */
 static bool send_request(struct spawner_link *link, const struct spawner_request *request, const int *fd)
 {
@@ -245,29 +220,64 @@ void spawner_prepare(struct spawner_link *link)
 	link->is_asked = send_request(link, &request, &ends[1]);
 	close(ends[1]);
 	if (link->is_asked)
-		link->next = (struct prepared_keeper){.control_fd = ends[0], .sequence = request.sequence};
+		link->next =
+		    (struct prepared_keeper){.keeper_fd = -1, .control_fd = ends[0], .sequence = request.sequence};
 	else
 		close(ends[0]);
 }
 
-int spawner_take(struct spawner_link *link, struct prepared_keeper *ret, struct assay_error *err)
+/* Waits for the answer about the keeper that was asked for; false when the spawner is gone. */
+static bool receive_keeper(struct spawner_link *link, struct assay_error *err)
 {
 	struct spawner_reply reply;
+	if (link->next.keeper_fd >= 0)
+		return true;
+	if (!receive_reply(link, &reply, &link->next.keeper_fd))
+		return false;
+	if (reply.error.status && err)
+		*err = reply.error;
+	return true;
+}
+
+void spawner_retire(struct spawner_link *link, int keeper_fd)
+{
+	struct child_exit ended;
+	if (link->retired_fd >= 0) {
+		child_wait(link->retired_fd, &ended);
+		close(link->retired_fd);
+	}
+	link->retired_fd = keeper_fd;
+}
+
+void spawner_disconnect(struct spawner_link *link)
+{
+	if (!link)
+		return;
+	if (link->is_asked && receive_keeper(link, NULL)) {
+		close(link->next.control_fd); /* which is its sign to go */
+		spawner_retire(link, link->next.keeper_fd);
+	}
+	spawner_retire(link, -1);
+	if (link->socket >= 0)
+		close(link->socket);
+	free(link);
+}
+
+int spawner_take(struct spawner_link *link, struct prepared_keeper *ret, struct assay_error *err)
+{
 	for (int attempt = 0; attempt < 3; attempt++) {
 		spawner_prepare(link);
-		if (link->is_asked) {
-			link->is_asked = false;
+		bool has_answer = link->is_asked && receive_keeper(link, err);
+		if (has_answer && link->next.keeper_fd >= 0) {
 			*ret = link->next;
-			if (receive_reply(link, &reply, &ret->keeper_fd)) {
-				if (reply.error.status == 0 && ret->keeper_fd >= 0)
-					return 0;
-				close(ret->control_fd);
-				if (err)
-					*err = reply.error;
-				return reply.error.status ? reply.error.status : ASSAY_INTERNAL;
-			}
-			close(ret->control_fd);
+			link->is_asked = false;
+			return 0;
 		}
+		if (link->is_asked)
+			close(link->next.control_fd);
+		link->is_asked = false;
+		if (has_answer)
+			return ASSAY_SYSTEM; /* *err says why it could not be cloned */
 		int status = link_again(link, err);
 		if (status)
 			return status;
@@ -280,9 +290,8 @@ int spawner_mop_up(struct spawner_link *link, uint64_t sequence, struct assay_er
 	struct spawner_request request = {.kind = SPAWNER_MOP_UP, .sequence = sequence};
 	struct spawner_reply reply;
 	int fd = -1;
-	/* Answers come in order: the one for a keeper that was asked for comes first. */
-	bool was_asked = link->is_asked;
-	if (!send_request(link, &request, NULL) || (was_asked && !receive_reply(link, &reply, &link->next.keeper_fd)) ||
+	/* Answers come in order: the one about a keeper that was asked for comes first. */
+	if (!send_request(link, &request, NULL) || (link->is_asked && !receive_keeper(link, NULL)) ||
 	    !receive_reply(link, &reply, &fd))
 		return error_set(err, ASSAY_INTERNAL, 0, "the spawner died while a box was cleaned up");
 	if (reply.error.status && err)
