@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/common.h"
+#include <signal.h>
 #include <stdio.h>
 
 #ifndef ASSAY_VERSION
@@ -71,6 +72,7 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	argp_err_exit_status = EXIT_USAGE;
+	signal(SIGXFSZ, SIG_IGN); /* a file limit of the shell is an error to tell, like a full disk */
 	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
 		if (strcmp(argv[1], verbs[i].name))
 			continue;

@@ -68,8 +68,6 @@ static int detect(struct lines *lines, struct assay_error *err)
 		if (!lines->zstd ||
 		    ZSTD_isError(ZSTD_DCtx_setParameter(lines->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG)))
 			return error_set(err, ASSAY_INTERNAL, 0, "zstd cannot be set up");
-	} else if (lines->input_len >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3)) {
-		lines->input_at = 3;
 	}
 	return 0;
 }
@@ -179,6 +177,10 @@ static int finish_line(struct lines *lines, struct assay_str *ret_line, uint32_t
 		lines->line.data[--lines->line.len] = 0;
 	*ret_line = buffer_str(&lines->line);
 	*ret_number = ++lines->number;
+	if (lines->number == 1 && str_starts_with(*ret_line, STR("\xEF\xBB\xBF"))) {
+		*ret_line = str_slice(*ret_line, 3, ret_line->len);
+		lines->line_at += 3;
+	}
 	return 1;
 }
 

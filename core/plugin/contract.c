@@ -33,6 +33,10 @@ static void tell(struct contract *contract, const char *check, bool passed, cons
 static void tell_status(struct contract *contract, const char *check, int status, const struct assay_error *err)
 {
 	char text[ERROR_TEXT_MAX];
+	if (status && !err->message[0]) {
+		tell(contract, check, false, "it failed without saying why: fail() of the host fills the error");
+		return;
+	}
 	tell(contract, check, status == 0, status ? error_format(err, text, sizeof(text)) : "");
 }
 
@@ -50,8 +54,10 @@ static int count_descriptors(void)
 
 struct tally {
 	int files, runs, builds, protections, sources, tests, rejections, outcomes, prompts;
-	bool has_bad_path, has_bad_argv, has_unnamed;
+	bool has_bad_path, has_bad_argv, has_unnamed, has_bad_outcome;
 	bool refuse; /* every push fails, as a host's may */
+	struct arena *arena;
+	struct assay_str name, secret; /* of the first test */
 };
 
 #define REFUSAL (-4) /* a status of ours that an op must hand on */
@@ -122,8 +128,11 @@ static int take_test(void *arg, const struct assay_case *test, struct assay_erro
 {
 	(void)err;
 	struct tally *tally = arg;
-	tally->tests++;
 	tally->has_unnamed |= test->name.len == 0;
+	if (tally->tests++ == 0 && tally->arena) {
+		tally->name = arena_copy(tally->arena, test->name);
+		tally->secret = arena_copy(tally->arena, test->secret);
+	}
 	return 0;
 }
 
@@ -131,8 +140,19 @@ static int take_reject(void *arg, enum assay_outcome outcome, struct assay_str d
 {
 	(void)detail;
 	(void)err;
-	(void)outcome;
-	((struct tally *)arg)->rejections++;
+	struct tally *tally = arg;
+	tally->rejections++;
+	tally->has_bad_outcome |= outcome <= ASSAY_OUTCOME_ACCEPTED || outcome > ASSAY_OUTCOME_INFRASTRUCTURE;
+	return 0;
+}
+
+static int take_outcome(void *arg, enum assay_outcome outcome, struct assay_str detail, struct assay_error *err)
+{
+	(void)detail;
+	(void)err;
+	struct tally *tally = arg;
+	tally->outcomes++;
+	tally->has_bad_outcome |= outcome <= ASSAY_OUTCOME_NONE || outcome > ASSAY_OUTCOME_INFRASTRUCTURE;
 	return 0;
 }
 
@@ -225,6 +245,30 @@ static void check_isolation(struct contract *contract)
 /* -- datasets -------------------------------------------------------------------------------------------------------
  */
 
+/* What a program can leave behind: nothing, or bytes that are no text. */
+static int check_outputs(struct contract *contract, void *self, const struct assay_submission *submission,
+                         struct tally *tally, struct assay_error *err)
+{
+	static const struct assay_str outputs[] = {{NULL, 0}, {"\0\xff{\n", 4}};
+	const struct assay_dataset_ops *ops = contract->plugin->module->ops;
+	const struct assay_check_sink sink = {.size = sizeof(sink), .arg = tally, .outcome = take_outcome};
+	for (size_t i = 0; i < COUNT_OF(outputs); i++) {
+		const struct assay_observation seen = {.size = sizeof(seen),
+		                                       .name = tally->name,
+		                                       .secret = tally->secret,
+		                                       .return_code = i ? -9 : 0,
+		                                       .stdout_data = outputs[i],
+		                                       .stderr_data = outputs[i],
+		                                       .mark_data = outputs[i]};
+		int status = ops->check(self, submission, &seen, &sink, err);
+		if (status)
+			return status;
+		if (tally->outcomes != (int)i + 1)
+			return error_set(err, ASSAY_INTERNAL, 0, "check() gave no outcome, or more than one");
+	}
+	return 0;
+}
+
 static int make_cases(struct contract *contract, void *self, const struct assay_node *row, struct assay_str completion,
                       struct assay_str language, struct tally *tally, struct assay_error *err)
 {
@@ -232,6 +276,7 @@ static int make_cases(struct contract *contract, void *self, const struct assay_
 	const struct assay_problem problem = {.size = sizeof(problem), .scope = scope_of(contract->arena), .row = row};
 	const struct assay_submission submission = {
 	    .size = sizeof(submission), .problem = &problem, .completion = completion, .language = language};
+	tally->arena = contract->arena;
 	const struct assay_case_sink sink = {.size = sizeof(sink),
 	                                     .arg = tally,
 	                                     .extracted = take_extracted,
@@ -240,7 +285,11 @@ static int make_cases(struct contract *contract, void *self, const struct assay_
 	                                     .reject = take_reject};
 	const struct assay_prompt_sink prompt = {.size = sizeof(prompt), .arg = tally, .prompt = take_prompt};
 	int status = ops->prompt(self, &problem, &prompt, err);
-	return status ? status : ops->cases(self, &submission, &sink, err);
+	if (status == 0)
+		status = ops->cases(self, &submission, &sink, err);
+	if (status == 0 && tally->tests > 0)
+		status = check_outputs(contract, self, &submission, tally, err);
+	return status;
 }
 
 static void check_sample(struct contract *contract, void *self, struct assay_str text, const char *file, uint32_t line)
@@ -260,11 +309,14 @@ static void check_sample(struct contract *contract, void *self, struct assay_str
 		status =
 		    error_set(&err, ASSAY_INTERNAL, 0, "it gave %d prompts, %d sources, %d tests and %d rejections",
 		              tally.prompts, tally.sources, tally.tests, tally.rejections);
+	if (status == 0 && tally.has_bad_outcome)
+		status = error_set(&err, ASSAY_INTERNAL, 0, "an outcome it gave is none it may give");
 	char name[PATH_MAX + 40];
 	snprintf(name, sizeof(name), "sample %s:%u becomes cases", file, line);
 	tell_status(contract, name, status, &err);
 }
 
+/* Samples are welcome, not required; what is there must be well-formed. */
 static void check_samples(struct contract *contract, void *self, const char *name)
 {
 	const char *path = arena_printf(contract->arena, "%s/tests/%s", contract->plugin->descriptor.folder, name).ptr;
@@ -272,12 +324,16 @@ static void check_samples(struct contract *contract, void *self, const char *nam
 	struct assay_str text;
 	uint32_t number;
 	struct assay_error err = {0};
-	if (lines_open(path, &lines, &err)) {
-		tell(contract, "it ships samples", false, path);
+	if (access(path, F_OK))
+		return;
+	int status = lines_open(path, &lines, &err);
+	if (status) {
+		tell_status(contract, "its samples are read", status, &err);
 		return;
 	}
-	while (lines_next(lines, &text, &number, &err) > 0)
+	while ((status = lines_next(lines, &text, &number, &err)) > 0)
 		check_sample(contract, self, text, path, number);
+	tell_status(contract, "its samples are read", status, &err);
 	lines_close(lines);
 }
 
@@ -294,7 +350,8 @@ static void check_dataset(struct contract *contract)
 		return;
 	const struct assay_node *empty = node_new_parent(contract->arena, ASSAY_NODE_MAP, NULL, 0);
 	status = make_cases(contract, self, empty, STR("x"), STR("python"), &tally, &err);
-	tell(contract, "a row without columns is an error", status < 0 && tally.tests == 0, "it was accepted");
+	tell(contract, "a row without columns is an error", status < 0 && tally.tests == 0 && err.message[0],
+	     "it was accepted, or refused without a word");
 	check_samples(contract, self, "good.jsonl");
 	check_samples(contract, self, "bad.jsonl");
 	ops->destroy(self);

@@ -2,7 +2,9 @@
 /*
  * The contract any plugin must keep, tested from outside: descriptor, module, one exported symbol, create with the
  * default options, destroy of NULL, ops that answer well-formed and malformed input with results or errors, no
- * descriptor leaked. Backs `assay check`.
+ * descriptor leaked. A dataset type's tests/good.jsonl and tests/bad.jsonl, where it has them, hold samples of what
+ * must become cases or a rejection: {"row": {...}, "completion": text, "language": text or absent}, one a line.
+ * Backs `assay check`.
  */
 #ifndef PLUGIN_CONTRACT_H
 #define PLUGIN_CONTRACT_H

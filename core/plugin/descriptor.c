@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/descriptor.h"
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/files.h"
 #include "base/str.h"
 #include "data/schema.h"
 #include "data/yaml.h"
@@ -101,6 +101,17 @@ static int check_texts(const struct assay_node *parent, struct assay_error *err)
 	return 0;
 }
 
+static int check_env(const struct assay_node *env, struct assay_error *err)
+{
+	for (size_t i = 0; i < node_count(env); i++) {
+		struct assay_str name = node_key(env, i);
+		if (name.len == 0 || memchr(name.ptr, '=', name.len))
+			return node_error(err, node_at(env, i), "'%.*s' is no name of an environment variable",
+			                  STR_ARG(name));
+	}
+	return check_texts(env, err);
+}
+
 static int check_step(const struct assay_node *node, struct assay_error *err)
 {
 	struct step_keys step = {0};
@@ -109,7 +120,7 @@ static int check_step(const struct assay_node *node, struct assay_error *err)
 		return node_error(err, step.argv, "argv must name a command");
 	if (status == 0)
 		status = check_texts(step.argv, err);
-	return status ? status : check_texts(step.env, err);
+	return status ? status : check_env(step.env, err);
 }
 
 static int check_limits(const struct assay_node *node, struct assay_error *err)
@@ -334,7 +345,10 @@ static int check_leaves(struct arena *arena, const struct file_keys *keys, struc
 	if (status == 0)
 		status = check_step(keys->run, err);
 	if (status == 0)
-		status = check_texts(keys->env, err);
+		status = check_env(keys->env, err);
+	if (status == 0 && common->kind == ASSAY_KIND_LANGUAGE && !path_is_plain(keys->source))
+		return node_error(err, node_get(common->root, "source"),
+		                  "'%.*s' is no relative path without '.' or '..' parts", STR_ARG(keys->source));
 	if (status == 0 && common->kind == ASSAY_KIND_DATASET)
 		status = check_columns(common->columns, err);
 	return status;

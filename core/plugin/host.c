@@ -58,9 +58,8 @@ static struct assay_str host_format(struct assay_scope *scope, const char *forma
 
 static struct assay_str host_nonce(struct assay_scope *scope, size_t bytes)
 {
-	unsigned char random[64];
+	void *random = arena_alloc(arena_of(scope), bytes);
 	auto_buffer struct buffer text = {0};
-	bytes = MIN(bytes, sizeof(random));
 	random_bytes(random, bytes);
 	hex_append(&text, random, bytes);
 	return arena_copy(arena_of(scope), buffer_str(&text));
@@ -84,6 +83,7 @@ static int host_extract(struct assay_scope *scope, struct assay_str completion, 
 {
 	(void)err;
 	struct assay_extraction found = extract_code(arena_of(scope), completion, language);
+	found.size = ret->size; /* the caller's, who may know fewer members */
 	memcpy(ret, &found, MIN((size_t)ret->size, sizeof(found)));
 	return 0;
 }

@@ -32,9 +32,10 @@ static bool is_identifier(const char *name)
 {
 	if (!isalpha((unsigned char)*name) && *name != '_')
 		return false;
-	while (isalnum((unsigned char)*name) || *name == '_')
-		name++;
-	return *name == 0;
+	size_t len = 0;
+	while (isalnum((unsigned char)name[len]) || name[len] == '_')
+		len++;
+	return name[len] == 0 && len < NAME_MAX;
 }
 
 /* The ops an instance cannot do without, by kind: offsets into the table. */
@@ -110,14 +111,20 @@ static int refuse_la(const char *path, const struct place *place)
 	return 0;
 }
 
-/* libltdl says "file not found" whatever the reason; dlopen itself knows. */
-static int load_failure(const char *path, const struct place *place)
+/*
+ * libltdl binds lazily, so that an undefined function would end Assay in the middle of a run, and says "file not found"
+ * whatever went wrong. So the dynamic linker is asked first: it binds everything now and names the reason. Neither
+ * handle is ever closed: unloading would break thread-local destructors, atexit handlers and static strings.
+ */
+static int open_module(const char *path, lt_dlhandle *ret, const struct place *place)
 {
-	const char *reason = lt_dlerror();
-	if (access(path, R_OK) == 0 && !dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
-		const char *true_reason = dlerror();
-		reason = true_reason ? true_reason : reason;
-	}
+	const char *reason = NULL;
+	if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+		reason = dlerror();
+	else if (!(*ret = lt_dlopen(path)))
+		reason = lt_dlerror();
+	else
+		return 0;
 	return fail(place, "cannot load '%s': %s", path, reason ? reason : "unknown reason");
 }
 
@@ -134,11 +141,12 @@ int loader_open(const char *path, const char *module, enum assay_kind kind, cons
 	int status = refuse_la(path, &place);
 	if (status)
 		return status;
-	lt_dlhandle handle = lt_dlopen(path);
-	if (!handle)
-		return load_failure(path, &place);
-	char symbol[128];
-	snprintf(symbol, sizeof(symbol), "%.80s_LTX_assay_plugin", module);
+	lt_dlhandle handle = NULL;
+	status = open_module(path, &handle, &place);
+	if (status)
+		return status;
+	char symbol[NAME_MAX + sizeof("_LTX_assay_plugin")];
+	snprintf(symbol, sizeof(symbol), "%s_LTX_assay_plugin", module);
 	assay_plugin_fn entry = NULL;
 	void *address = lt_dlsym(handle, symbol);
 	if (!address)

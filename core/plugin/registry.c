@@ -5,10 +5,11 @@
 #include "plugin/loader.h"
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct registry {
 	struct arena *arena;
-	const char *const *roots;
+	const char **roots; /* absolute, each once */
 	struct plugin *plugins;
 	size_t count, room;
 };
@@ -18,15 +19,21 @@ static const enum assay_kind kinds[] = {ASSAY_KIND_LANGUAGE, ASSAY_KIND_ISOLATIO
 /* -- toolchains -----------------------------------------------------------------------------------------------------
  */
 
+static bool is_program(const char *path)
+{
+	struct stat about;
+	return access(path, X_OK) == 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 bool toolchain_has(const char *program_path, const char *name)
 {
 	if (name[0] == '/')
-		return access(name, X_OK) == 0;
+		return is_program(name);
 	struct assay_str rest = str_of(program_path), folder;
 	while (str_cut(&rest, ':', &folder)) {
 		char path[PATH_MAX];
 		snprintf(path, sizeof(path), "%.*s/%s", STR_ARG(folder), name);
-		if (access(path, X_OK) == 0)
+		if (is_program(path))
 			return true;
 	}
 	return false;
@@ -69,29 +76,33 @@ int plugin_require_toolchain(const struct plugin *plugin, struct assay_error *er
 /* -- modules --------------------------------------------------------------------------------------------------------
  */
 
-/* The module lies in the plugin's own folder, or in the folder of its name below any root. */
-static const char *find_module(struct arena *arena, const char *const *roots, const struct descriptor *descriptor)
+/* The module lies in the plugin's own folder, or in the folder of its name below any root. Told: where it was sought.
+ */
+static const char *find_module(struct arena *arena, const char *const *roots, const struct descriptor *descriptor,
+                               struct buffer *sought)
 {
-	const char *kind_folder = descriptor_kind_folder(descriptor->kind);
-	struct assay_str path = arena_printf(arena, "%s/%.*s.so", descriptor->folder, STR_ARG(descriptor->module));
-	for (size_t i = 0; access(path.ptr, F_OK) && roots[i]; i++)
-		path = arena_printf(arena, "%s/%s/%.*s/%.*s.so", roots[i], kind_folder, STR_ARG(descriptor->module),
-		                    STR_ARG(descriptor->module));
-	return access(path.ptr, F_OK) == 0 ? path.ptr : NULL;
+	const char *kind_folder = descriptor_kind_folder(descriptor->kind), *module = descriptor->module.ptr;
+	const char *path = arena_printf(arena, "%s/%s.so", descriptor->folder, module).ptr;
+	while (access(path, F_OK)) {
+		buffer_printf(sought, "%s'%s'", sought->len ? ", " : "", path);
+		if (!*roots)
+			return NULL;
+		path = arena_printf(arena, "%s/%s/%s/%s.so", *roots++, kind_folder, module, module).ptr;
+	}
+	return path;
 }
 
 static int load_module(struct arena *arena, const char *const *roots, struct plugin *plugin, struct assay_error *err)
 {
 	const struct descriptor *descriptor = &plugin->descriptor;
 	const struct assay_node *where = node_get(descriptor->root, "module");
+	auto_buffer struct buffer sought = {0};
 	if (!where)
 		where = descriptor->root;
-	plugin->module_path = find_module(arena, roots, descriptor);
+	plugin->module_path = find_module(arena, roots, descriptor, &sought);
 	if (!plugin->module_path)
-		return node_error(err, where,
-		                  "there is no module '%.*s.so' in '%s', nor in %s/%.*s/ of any plugin path",
-		                  STR_ARG(descriptor->module), descriptor->folder,
-		                  descriptor_kind_folder(descriptor->kind), STR_ARG(descriptor->module));
+		return node_error(err, where, "there is no module '%.*s'; it was sought as %s",
+		                  STR_ARG(descriptor->module), sought.data);
 	return loader_open(plugin->module_path, descriptor->module.ptr, descriptor->kind, where->file, where->line,
 	                   &plugin->module, err);
 }
@@ -180,21 +191,39 @@ static void scan_kind(struct registry *registry, const char *root, enum assay_ki
 		free(entries);
 }
 
+/* A root named twice, by an option and by the environment, say, is no clash with itself: it is kept once. */
+static int resolve_roots(struct arena *arena, const char *const *roots, const char ***ret, struct assay_error *err)
+{
+	size_t total = 0, count = 0;
+	while (roots[total])
+		total++;
+	const char **absolute = arena_array(arena, total + 1, sizeof(*absolute));
+	for (size_t i = 0; i < total; i++) {
+		auto_free char *path = realpath(roots[i], NULL);
+		if (!path)
+			return error_set(err, ASSAY_INVALID, errno, "the plugin path '%s'", roots[i]);
+		size_t same = 0;
+		while (same < count && strcmp(absolute[same], path))
+			same++;
+		if (same == count)
+			absolute[count++] = arena_copy(arena, str_of(path)).ptr;
+	}
+	*ret = absolute;
+	return 0;
+}
+
 int registry_open(const char *const *roots, const char *program_path, struct registry **ret, struct assay_error *err)
 {
 	struct registry *registry = xmalloc(sizeof(*registry));
 	registry->arena = arena_new();
-	registry->roots = roots;
-	for (size_t i = 0; roots[i]; i++) {
-		char *absolute = realpath(roots[i], NULL);
-		if (!absolute) {
-			registry_close(registry);
-			return error_set(err, ASSAY_INVALID, errno, "the plugin path '%s'", roots[i]);
-		}
-		for (size_t k = 0; k < COUNT_OF(kinds); k++)
-			scan_kind(registry, absolute, kinds[k], program_path);
-		free(absolute);
+	int status = resolve_roots(registry->arena, roots, &registry->roots, err);
+	if (status) {
+		registry_close(registry);
+		return status;
 	}
+	for (size_t i = 0; registry->roots[i]; i++)
+		for (size_t k = 0; k < COUNT_OF(kinds); k++)
+			scan_kind(registry, registry->roots[i], kinds[k], program_path);
 	*ret = registry;
 	return 0;
 }
@@ -212,12 +241,15 @@ int registry_read_plugin(struct arena *arena, const char *folder, const char *co
                          struct assay_error *err)
 {
 	memset(ret, 0, sizeof(*ret));
-	int status = descriptor_read(arena, folder, &ret->descriptor, err);
+	const char **absolute;
+	int status = resolve_roots(arena, roots, &absolute, err);
+	if (status == 0)
+		status = descriptor_read(arena, folder, &ret->descriptor, err);
 	if (status)
 		return status;
 	ret->kind = ret->descriptor.kind;
 	ret->name = ret->descriptor.name.ptr;
-	load_module(arena, roots, ret, &ret->problem);
+	load_module(arena, absolute, ret, &ret->problem);
 	return 0;
 }
 

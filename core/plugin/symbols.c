@@ -4,14 +4,32 @@
 #include "base/error.h"
 #include "base/files.h"
 #include <elf.h>
+#include <limits.h>
 #include <stdio.h>
 
 #define MODULE_MAX ((size_t)64 << 20)
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define OWN_BYTE_ORDER ELFDATA2LSB
+#else
+#define OWN_BYTE_ORDER ELFDATA2MSB
+#endif
 
 /* A part of the file, or NULL when it does not lie within. */
 static const void *part(const struct buffer *file, uint64_t offset, uint64_t size)
 {
 	return offset <= file->len && size <= file->len - offset ? file->data + offset : NULL;
+}
+
+/* A copy, for nothing says that a section header in a file lies where it may be read in place. */
+static bool get_section(const struct buffer *file, const Elf64_Ehdr *head, size_t index, Elf64_Shdr *ret)
+{
+	if (index >= head->e_shnum || head->e_shoff > file->len)
+		return false;
+	const void *from = part(file, head->e_shoff + index * sizeof(*ret), sizeof(*ret));
+	if (from)
+		memcpy(ret, from, sizeof(*ret));
+	return from;
 }
 
 static int check_symbol(const char *name, const char *wanted, int *count, struct assay_error *err)
@@ -53,17 +71,21 @@ static int check_table(const struct buffer *file, const Elf64_Shdr *table, const
 int symbols_check(const char *path, const char *module, struct assay_error *err)
 {
 	auto_buffer struct buffer file = {0};
-	char wanted[128];
-	snprintf(wanted, sizeof(wanted), "%.80s_LTX_assay_plugin", module);
+	char wanted[NAME_MAX + sizeof("_LTX_assay_plugin")];
+	snprintf(wanted, sizeof(wanted), "%s_LTX_assay_plugin", module);
 	int status = file_read(path, MODULE_MAX, &file, err);
 	if (status)
 		return status;
 	const Elf64_Ehdr *head = part(&file, 0, sizeof(*head));
-	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64)
-		return error_set(err, ASSAY_INVALID, 0, "'%s' is no 64-bit ELF file", path);
-	const Elf64_Shdr *sections = part(&file, head->e_shoff, (uint64_t)head->e_shnum * sizeof(*sections));
-	for (size_t i = 0; sections && i < head->e_shnum; i++)
-		if (sections[i].sh_type == SHT_DYNSYM && sections[i].sh_link < head->e_shnum)
-			return check_table(&file, &sections[i], &sections[sections[i].sh_link], wanted, err);
+	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head->e_ident[EI_DATA] != OWN_BYTE_ORDER)
+		return error_set(err, ASSAY_INVALID, 0, "'%s' is no 64-bit ELF file of this machine's byte order",
+		                 path);
+	for (size_t i = 0; i < head->e_shnum; i++) {
+		Elf64_Shdr table, strings;
+		if (get_section(&file, head, i, &table) && table.sh_type == SHT_DYNSYM &&
+		    get_section(&file, head, table.sh_link, &strings))
+			return check_table(&file, &table, &strings, wanted, err);
+	}
 	return error_set(err, ASSAY_INVALID, 0, "'%s' has no dynamic symbols", path);
 }

@@ -31,6 +31,8 @@ static int read_options(struct none *self, const struct assay_host *host, const 
 		return host->fail_at(err, uid, "%lld is no user id", (long long)self->uid);
 	if (self->gid < -1 || self->gid >= UINT32_MAX)
 		return host->fail_at(err, gid, "%lld is no group id", (long long)self->gid);
+	if (self->gid >= 0 && self->uid == -1)
+		return host->fail_at(err, gid, "a group id needs a user id: set 'uid' too");
 	if (self->gid == -1)
 		self->gid = self->uid;
 	if (self->uid == -1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The language whose every fact is data: `source`, `build`, `run` and `env` of the descriptor, with ${...} filled in.
- * A misspelt name is an error with its place in the descriptor, found by `assay check` and by the first plan.
+ * A misspelt name is an error with its place in the descriptor, found when the instance is made: who writes a
+ * descriptor meets it then, not who runs the first program.
  *
  *   ${source}        file name of the code in the workspace
  *   ${option.NAME}   an option of the descriptor
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS_MAX 34
-
 struct command {
 	const struct assay_host *host;
 	const struct assay_node *descriptor;
@@ -21,7 +20,7 @@ struct command {
 
 /* The names a template may use, and their values for one source. */
 struct names {
-	struct assay_str pairs[PAIRS_MAX][2];
+	struct assay_str (*pairs)[2];
 	size_t count;
 };
 
@@ -56,8 +55,6 @@ static struct assay_str option_text(const struct assay_host *host, struct assay_
 
 static void add_name(struct names *names, struct assay_str name, struct assay_str value)
 {
-	if (names->count == PAIRS_MAX)
-		return;
 	names->pairs[names->count][0] = name;
 	names->pairs[names->count][1] = value;
 	names->count++;
@@ -66,6 +63,8 @@ static void add_name(struct names *names, struct assay_str name, struct assay_st
 static void collect_names(const struct command *self, const struct assay_source *source, struct names *names)
 {
 	const struct assay_host *host = self->host;
+	size_t room = 2 + host->node_count(source->options);
+	names->pairs = (struct assay_str(*)[2])host->alloc(source->scope, room * sizeof(*names->pairs));
 	names->count = 0;
 	add_name(names, text_of("source"), self->source);
 	add_name(names, text_of("memory.mib"),
@@ -82,12 +81,8 @@ static int expand(const struct command *self, const struct assay_source *source,
 	int status = self->host->node_str(node, &text, err);
 	if (status)
 		return status;
-	struct assay_error cause = {0};
-	if (self->host->substitute(source->scope, text, (const struct assay_str(*)[2])names->pairs, names->count, ret,
-	                           &cause))
-		return self->host->fail_at(err, node, "%s; the names here are source, memory.mib and option.NAME",
-		                           cause.message);
-	return ASSAY_OK;
+	return self->host->substitute(source->scope, text, (const struct assay_str(*)[2])names->pairs, names->count,
+	                              ret, err);
 }
 
 static const char **list_new(const struct command *self, const struct assay_source *source, size_t count)
@@ -166,6 +161,75 @@ static void command_destroy(void *self)
 	free(self);
 }
 
+static int is_name(const struct command *self, const char *name, size_t len)
+{
+	static const char prefix[] = "option.";
+	const struct assay_node *options = self->host->node_get(self->descriptor, "options");
+	if ((len == 6 && !memcmp(name, "source", len)) || (len == 10 && !memcmp(name, "memory.mib", len)))
+		return 1;
+	if (len < sizeof(prefix) || memcmp(name, prefix, sizeof(prefix) - 1))
+		return 0;
+	for (size_t i = 0; i < self->host->node_count(options); i++) {
+		struct assay_str key = self->host->node_key(options, i);
+		if (key.len == len - (sizeof(prefix) - 1) && !memcmp(key.ptr, name + sizeof(prefix) - 1, key.len))
+			return 1;
+	}
+	return 0;
+}
+
+/* There is no source yet, and so no scope to substitute in: the names alone are looked at. */
+static int check_template(const struct command *self, const struct assay_node *node, struct assay_error *err)
+{
+	struct assay_str text;
+	int status = self->host->node_str(node, &text, err);
+	if (status)
+		return status;
+	for (const char *at = text.ptr; (at = strchr(at, '$')); at++) {
+		if (!strncmp(at, "$${", 3)) {
+			at += 2;
+			continue;
+		}
+		if (at[1] != '{')
+			continue;
+		const char *end = strchr(at, '}');
+		if (!end)
+			return self->host->fail_at(err, node, "'${' without its '}' (write '$${' for a literal '${')");
+		if (!is_name(self, at + 2, (size_t)(end - at - 2)))
+			return self->host->fail_at(err, node,
+			                           "nothing is named '%.*s'; the names here are ${source}, "
+			                           "${memory.mib} and ${option.NAME} for every option",
+			                           (int)(end - at > 60 ? 60 : end - at + 1), at);
+		at = end;
+	}
+	return ASSAY_OK;
+}
+
+static int check_templates(const struct command *self, const struct assay_node *parent, struct assay_error *err)
+{
+	int status = ASSAY_OK;
+	for (size_t i = 0; status == ASSAY_OK && i < self->host->node_count(parent); i++)
+		status = check_template(self, self->host->node_at(parent, i), err);
+	return status;
+}
+
+static int check_descriptor(struct command *self, struct assay_error *err)
+{
+	const struct assay_host *host = self->host;
+	const struct assay_node *build = host->node_get(self->descriptor, "build");
+	const struct assay_node *run = host->node_get(self->descriptor, "run");
+	const struct assay_node *templates[] = {
+	    host->node_get(self->descriptor, "env"),
+	    host->node_get(build, "argv"),
+	    host->node_get(build, "env"),
+	    host->node_get(run, "argv"),
+	    host->node_get(run, "env"),
+	};
+	int status = host->node_str(host->node_get(self->descriptor, "source"), &self->source, err);
+	for (size_t i = 0; status == ASSAY_OK && i < sizeof(templates) / sizeof(templates[0]); i++)
+		status = check_templates(self, templates[i], err);
+	return status;
+}
+
 static int command_create(const struct assay_host *host, const struct assay_node *descriptor, void **ret_self,
                           struct assay_error *err)
 {
@@ -174,7 +238,7 @@ static int command_create(const struct assay_host *host, const struct assay_node
 		return host->fail(err, ASSAY_INTERNAL, 0, "out of memory");
 	self->host = host;
 	self->descriptor = descriptor;
-	int status = host->node_str(host->node_get(descriptor, "source"), &self->source, err);
+	int status = check_descriptor(self, err);
 	if (status) {
 		free(self);
 		return status;
