@@ -20,14 +20,16 @@ struct doctor {
 	const char *backend; /* whose protections are being told */
 };
 
-static const struct argp_option options[] = {{"json", 'J', NULL, 0, "Print JSON", 0}, {0}};
+enum { KEY_JSON = 2000 };
+
+static const struct argp_option options[] = {{"json", KEY_JSON, NULL, 0, "Print JSON", 0}, {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
 	struct doctor *doctor = state->input;
 	if (key == ARGP_KEY_INIT)
 		state->child_inputs[0] = &doctor->places;
-	else if (key == 'J')
+	else if (key == KEY_JSON)
 		doctor->as_json = true;
 	else if (key == ARGP_KEY_ARG)
 		argp_error(state, "'%s' is no option", value);

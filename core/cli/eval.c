@@ -98,7 +98,12 @@ static const struct argp argp = {
     "Judge a file of completions.\v"
     "A completion is {\"task_id\" or \"id\", \"completion\", optionally \"language\"}; several of one id are its "
     "samples "
-    "and give pass@k. Results are written as they come; after an interruption, --resume goes on.",
+    "and give pass@k. Results are written as they come; after an interruption, --resume goes on. The exit code tells "
+    "of "
+    "Assay, not of the completions: 0 when all were judged.\n\n"
+    "Examples:\n"
+    "  assay eval -d HumanEval.jsonl.gz -c samples.jsonl -o results.jsonl\n"
+    "  assay eval -d problems.jsonl --set compare=float -c s.jsonl.zst -o r.jsonl",
     children,
     NULL,
     NULL};

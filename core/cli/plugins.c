@@ -11,7 +11,9 @@ struct plugins_options {
 	enum assay_kind kind;
 };
 
-static const struct argp_option options[] = {{"json", 'J', NULL, 0, "Print JSON", 0}, {0}};
+enum { KEY_JSON = 2000 };
+
+static const struct argp_option options[] = {{"json", KEY_JSON, NULL, 0, "Print JSON", 0}, {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -20,7 +22,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &plugins->places;
 		return 0;
-	case 'J':
+	case KEY_JSON:
 		plugins->as_json = true;
 		return 0;
 	case ARGP_KEY_ARG:

@@ -2,10 +2,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/log.h"
 #include "base/quantity.h"
 #include "base/str.h"
 #include "cli/common.h"
+#include "cli/output.h"
 #include <stdio.h>
 
 #define SOURCE_MAX ((size_t)64 << 20)
@@ -13,13 +13,14 @@
 
 struct run_options {
 	struct places places;
-	const char *language, *isolation, *pipeline, *stdin_path, *source, *fetch_folder;
+	const char *language, *isolation, *pipeline, *stdin_path, *source;
 	const char *fetch[LIST_MAX + 1];
 	char *files[LIST_MAX]; /* PATH=FILE */
 	size_t fetch_count, file_count;
 	const char **args;
 	struct limits limits;
-	bool as_json, with_base64, explain;
+	struct output_options output;
+	bool explain;
 };
 
 enum { KEY_STDIN = 2000, KEY_FILE, KEY_FETCH, KEY_FETCH_DIR, KEY_JSON, KEY_BASE64, KEY_EXPLAIN, KEY_CPU };
@@ -78,7 +79,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		run->fetch[run->fetch_count++] = value;
 		break;
 	case KEY_FETCH_DIR:
-		run->fetch_folder = value;
+		run->output.fetch_folder = value;
 		break;
 	case 't':
 		run->limits.cpu_ns = run->limits.wall_ns = option_seconds(state, "--timeout", value);
@@ -90,10 +91,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		run->limits.memory_bytes = option_size(state, "--memory", value);
 		break;
 	case KEY_JSON:
-		run->as_json = true;
+		run->output.as_json = true;
 		break;
 	case KEY_BASE64:
-		run->with_base64 = true;
+		run->output.with_base64 = true;
 		break;
 	case KEY_EXPLAIN:
 		run->explain = true;
@@ -121,7 +122,10 @@ static const struct argp argp = {
     "Run one program under limits.\v"
     "The program's standard output, standard error and exit code are passed through; a signal N gives 128+N, a time "
     "limit 124, a memory limit 137. With --json the record of the run is printed instead and the exit code is 0 when "
-    "the program ended with 0, else 1.",
+    "the program ended with 0, else 1; a failure of Assay's own gives 3, 4 or 5.\n\n"
+    "Examples:\n"
+    "  assay run --stdin input.txt main.cpp\n"
+    "  echo 'print(6 * 7)' | assay run --language python --timeout 2 --json -",
     children,
     NULL,
     NULL};
@@ -206,100 +210,8 @@ static int fill_request(const struct run_options *run, const struct registry *re
 	return status ? status : add_files(run, request, err);
 }
 
-/* -- output ---------------------------------------------------------------------------------------------------------
+/* -- the verb ---------------------------------------------------------------------------------------------------------
  */
-
-static void write_stream(FILE *out, const struct stream *stream, const char *name)
-{
-	fwrite(stream->kept.data ? stream->kept.data : "", 1, stream->kept.len, out);
-	fflush(out);
-	if (stream->total_bytes > stream->kept.len)
-		log_line(LOG_WARNING, "%s was cut: %zu of %llu bytes are shown", name, stream->kept.len,
-		         (unsigned long long)stream->total_bytes);
-}
-
-static int exit_of_step(const struct step_record *step)
-{
-	switch (step->status) {
-	case STEP_TIME_LIMIT:
-		return EXIT_TIME_LIMIT;
-	case STEP_MEMORY_LIMIT:
-	case STEP_OUTPUT_LIMIT:
-		return EXIT_SIGNAL + 9;
-	case STEP_ERROR:
-		return report(&step->error);
-	default:
-		return step->signal ? EXIT_SIGNAL + step->signal : step->return_code;
-	}
-}
-
-static int print_program(const struct record *record)
-{
-	const struct step_record *step = record->has_run ? &record->run : record->build;
-	if (!step)
-		return EXIT_OK;
-	if (!record->has_run && (step->status != STEP_FINISHED || step->return_code != 0)) {
-		write_stream(stderr, &step->stdout_stream, "the build's output");
-		write_stream(stderr, &step->stderr_stream, "the build's output");
-		if (step->limit_hit)
-			log_line(LOG_ERROR, "the build hit its %s limit", step->limit_hit);
-		return step->status == STEP_ERROR ? report(&step->error) : EXIT_FAILED;
-	}
-	write_stream(stdout, &step->stdout_stream, "standard output");
-	write_stream(stderr, &step->stderr_stream, "standard error");
-	if (step->limit_hit)
-		log_line(LOG_ERROR, "the program hit its %s limit", step->limit_hit);
-	return exit_of_step(step);
-}
-
-static struct json_object *fetched_json(const struct request *request)
-{
-	struct json_object *list = json_list();
-	for (size_t i = 0; i < request->fetched_count; i++) {
-		const struct fetched_file *file = &request->fetched[i];
-		struct json_object *map = json_map();
-		char text[ERROR_TEXT_MAX];
-		json_add_str(map, "path", file->path);
-		json_add_int(map, "bytes", (int64_t)file->size_bytes);
-		json_add_bool(map, "truncated", file->size_bytes > file->content.len);
-		if (file->error.status)
-			json_add_str(map, "error", str_of(error_format(&file->error, text, sizeof(text))));
-		json_push(list, map);
-	}
-	return list;
-}
-
-static int print_record(const struct run_options *run, const struct request *request)
-{
-	const struct record *record = &request->verdict.tests[0].record;
-	const struct record_json_options json_options = {.with_base64 = run->with_base64};
-	auto_json struct json_object *map = record_json(record, &json_options);
-	auto_buffer struct buffer text = {0};
-	if (request->fetched_count > 0)
-		json_add(map, "files", fetched_json(request));
-	json_print(map, &text);
-	printf("%s\n", text.data);
-	const struct step_record *step = record->has_run ? &record->run : record->build;
-	if (step && step->status == STEP_ERROR)
-		return exit_code_of(step->error.status);
-	return step && step->status == STEP_FINISHED && step->return_code == 0 ? EXIT_OK : EXIT_FAILED;
-}
-
-static void save_fetched(const struct run_options *run, const struct request *request)
-{
-	struct assay_error err = {0};
-	auto_close int folder = request->fetched_count ? dir_open(run->fetch_folder, &err) : -1;
-	for (size_t i = 0; i < request->fetched_count; i++) {
-		const struct fetched_file *file = &request->fetched[i];
-		struct assay_error cause = file->error.status ? file->error : err;
-		if (!cause.status)
-			file_write_beneath(folder, file->path, file->content, 0644, &cause);
-		if (cause.status)
-			report(&cause);
-		else if (file->size_bytes > file->content.len)
-			log_line(LOG_WARNING, "'%.*s' was cut at %zu bytes", STR_ARG(file->path), file->content.len);
-	}
-}
 
 /* What done() leaves behind. */
 struct outcome {
@@ -310,19 +222,7 @@ struct outcome {
 static void done(struct request *request, void *arg)
 {
 	struct outcome *outcome = arg;
-	const struct verdict *verdict = &request->verdict;
-	if (request->error.status)
-		outcome->exit_code = report(&request->error);
-	else if (verdict->test_count != 1)
-		outcome->exit_code = EXIT_INTERNAL;
-	else if (!verdict->tests[0].record.has_run && !verdict->tests[0].record.build) {
-		log_line(LOG_ERROR, "%.*s", STR_ARG(verdict->tests[0].detail));
-		outcome->exit_code = EXIT_INTERNAL;
-	} else {
-		save_fetched(outcome->run, request);
-		outcome->exit_code = outcome->run->as_json ? print_record(outcome->run, request)
-		                                           : print_program(&verdict->tests[0].record);
-	}
+	outcome->exit_code = output_run(&outcome->run->output, request);
 }
 
 static int explain(struct engine *engine, struct request *request, struct assay_error *err)
@@ -365,7 +265,7 @@ static int run_with(struct engine *engine, const struct run_options *run, struct
 
 int verb_run(int argc, char **argv)
 {
-	struct run_options run = {.pipeline = "run", .fetch_folder = "."};
+	struct run_options run = {.pipeline = "run", .output = {.fetch_folder = "."}};
 	struct assay_error err = {0};
 	struct engine *engine = NULL;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);

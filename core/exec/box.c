@@ -155,14 +155,11 @@ static void fill_record(const struct supervision *seen, const struct limits *lim
 	judge_end(seen, limits, record);
 }
 
-/*
- * Without isolation a program may kill its own keeper. That is its doing, not a fault of Assay, and must not pass as
- * one: it would make a hostile completion look like bad luck and be tried again.
- */
 static void keeper_lost(struct spawner_link *link, uint64_t sequence, bool was_killed, struct step_record *record)
 {
 	bool is_clean = spawner_mop_up(link, sequence, &record->error) == 0;
-	set_status(record, was_killed && is_clean ? STEP_SIGNALLED : STEP_ERROR, NULL);
+	record->is_keeper_lost = was_killed && is_clean;
+	set_status(record, record->is_keeper_lost ? STEP_SIGNALLED : STEP_ERROR, NULL);
 	record->signal = SIGKILL;
 	record->return_code = -SIGKILL;
 }

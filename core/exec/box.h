@@ -20,6 +20,10 @@ struct box {
 /*
  * Runs the step and returns when nothing of it is left. Everything that can happen is in the record (zeroed before; end
  * it with step_record_free()): a failure of Assay or its host is STEP_ERROR with the reason in record->error.
+ *
+ * Without isolation a program may kill its own keeper; so may the host, and nobody can tell which it was. Such a record
+ * is STEP_SIGNALLED with is_keeper_lost set, and only counts when it happens again in a fresh box: bad luck does not
+ * strike twice, and a hostile completion must not pass for bad luck for ever.
  */
 void box_run(struct spawner_link *link, const struct box *box, struct step_record *record);
 /* The protections that limits enjoy on this host, as the spawner found it. */

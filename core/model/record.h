@@ -38,6 +38,7 @@ struct step_record {
 	uint64_t
 	    memory_peak_bytes; /* of the whole tree where protections.memory is a cgroup, else of the largest process */
 	int left_processes;    /* alive when the program ended, and killed */
+	bool is_keeper_lost;   /* somebody killed what watched it; see exec/box.h */
 	struct stream stdout_stream, stderr_stream, mark_stream;
 	struct assay_error error; /* when status is STEP_ERROR */
 };

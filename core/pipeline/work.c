@@ -292,16 +292,18 @@ static void fetch_files(struct request *request, const struct workspace *workspa
 	}
 }
 
-static int run_case(struct work *work, struct test_case *test, struct slot *slot, struct assay_error *err)
+/* One box in a workspace of its own. */
+static int run_once(struct work *work, struct test_case *test, struct slot *slot, struct assay_error *err)
 {
 	struct request *request = work->request;
+	const struct plan *plan = &test->source->plan;
+	struct step_record *record = &test->result.record.run;
 	struct workspace workspace;
 	int status = workspace_make(work->workshop->scratch, &workspace, err);
 	if (status)
 		return status;
 	status = fill_workspace(test->source, &workspace, err);
 	if (status == 0) {
-		const struct plan *plan = &test->source->plan;
 		struct plan_step step = plan->run;
 		step.limits = (struct limits){.cpu_ns = test->given.cpu_ns,
 		                              .wall_ns = test->given.wall_ns,
@@ -314,12 +316,23 @@ static int run_case(struct work *work, struct test_case *test, struct slot *slot
 		                        .stdin_data = test->given.stdin_data,
 		                        .has_mark = test->given.mark != 0,
 		                        .cancel_fd = work->workshop->cancel_fd};
-		box_run(slot->link, &box, &test->result.record.run);
-		test->result.record.has_run = true;
-		if (!request->dataset)
+		box_run(slot->link, &box, record);
+		if (!request->dataset && !record->is_keeper_lost)
 			fetch_files(request, &workspace);
 	}
 	workspace_remove(&workspace);
+	return status;
+}
+
+static int run_case(struct work *work, struct test_case *test, struct slot *slot, struct assay_error *err)
+{
+	struct record *record = &test->result.record;
+	int status = run_once(work, test, slot, err);
+	if (status == 0 && record->run.is_keeper_lost) {
+		step_record_free(&record->run);
+		status = run_once(work, test, slot, err);
+	}
+	record->has_run = status == 0;
 	return status;
 }
 

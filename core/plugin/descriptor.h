@@ -14,7 +14,7 @@ struct descriptor {
 	struct assay_str summary;
 	struct assay_str module;          /* shared object, without ending; empty: the kind's default module */
 	const struct assay_node *aliases; /* list of text or NULL */
-	const struct assay_node *needs;   /* `requires:` map or NULL: {programs: [{name, package, hint}], files: [{path, ...}]} */
+	const struct assay_node *needs;   /* `requires:` map or NULL: programs: [{name, ...}], files: [{path, ...}] */
 	const struct assay_node *options; /* map: name -> {type, default, of, help}, or NULL */
 	const struct assay_node *limits;  /* languages: {build: {...}, run: {...}}, or NULL */
 	const struct assay_node *columns; /* datasets: {id: [...], required: [...], language: ...}, or NULL */

@@ -6,10 +6,13 @@
 #include <assay/language.h>
 #include <ctype.h>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <ltdl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct place {
 	const char *file;
@@ -86,7 +89,7 @@ static int check_plugin(const struct assay_plugin *plugin, const char *module, e
 	if (plugin->abi_major != ASSAY_ABI_MAJOR)
 		return fail(place, "module '%s' is built for plugin ABI %u.%u; this Assay has %u.%u: build it again",
 		            module, plugin->abi_major, plugin->abi_minor, ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
-	if (plugin->size < sizeof(struct assay_plugin))
+	if (plugin->size < offsetof(struct assay_plugin, ops) + sizeof(plugin->ops)) /* that of ABI 1.0 */
 		return fail(place, "module '%s' has a descriptor of %u bytes, too few for ABI %u.%u", module,
 		            plugin->size, ASSAY_ABI_MAJOR, ASSAY_ABI_MINOR);
 	if (plugin->kind != (uint32_t)kind)
@@ -109,6 +112,21 @@ static int refuse_la(const char *path, const struct place *place)
 	if (access(la, F_OK) == 0)
 		return fail(place, "'%s' stands beside the module and could redirect it: remove it", la);
 	return 0;
+}
+
+/* A file cut short, by a full disk, say, would end the process with SIGBUS: the linker maps what is not there. */
+static int refuse_cut(const char *path, const struct place *place)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat about;
+	Elf64_Ehdr head;
+	if (fd < 0 || fstat(fd, &about) || !S_ISREG(about.st_mode) ||
+	    pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		return 0; /* the linker will say what is wrong */
+	uint64_t size = (uint64_t)about.st_size, table = (uint64_t)head.e_shnum * head.e_shentsize;
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || (head.e_shoff <= size && table <= size - head.e_shoff))
+		return 0;
+	return fail(place, "'%s' is cut short: its section headers, which end it, are missing", path);
 }
 
 /*
@@ -134,11 +152,13 @@ int loader_open(const char *path, const char *module, enum assay_kind kind, cons
 	const struct place place = {.file = where_file, .line = where_line, .err = err};
 	static bool is_ready;
 	if (!is_identifier(module))
-		return fail(&place, "the module's name '%s' must be a C identifier", module);
+		return fail(&place, "the module's name '%.60s' must be a C identifier", module);
 	if (!is_ready && lt_dlinit())
 		return error_set(err, ASSAY_INTERNAL, 0, "libltdl cannot be set up: %s", lt_dlerror());
 	is_ready = true;
 	int status = refuse_la(path, &place);
+	if (status == 0)
+		status = refuse_cut(path, &place);
 	if (status)
 		return status;
 	lt_dlhandle handle = NULL;

@@ -42,9 +42,12 @@ int child_wait(int pidfd, struct child_exit *ret)
 
 void child_reset_signals(void)
 {
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	for (int number = 1; number < NSIG; number++)
-		sigaction(number, &action, NULL); /* SIGKILL and SIGSTOP refuse, and need none */
+	/* The system call itself: glibc leaves out the two signals it keeps for itself, which may be inherited as
+	 * ignored. */
+	static const uint64_t default_action[4]; /* struct kernel_sigaction, all zero: SIG_DFL */
+	for (int number = 1; number <= 64; number++)
+		syscall(SYS_rt_sigaction, number, default_action, NULL,
+		        8); /* SIGKILL and SIGSTOP refuse, and need none */
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -37,7 +37,26 @@ def write_lines(path, rows):
 
 
 def read_lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in path.read_text().split("\n") if line]
+
+
+def parent_of(pid):
+    """0 when there is no such process, or only what is left of one."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+            return 0 if fields[0] == "Z" else int(fields[1])
+    except OSError:
+        return 0
+
+
+def all_cgroups():
+    return {
+        os.path.join(place, name)
+        for place, folders, _ in os.walk("/sys/fs/cgroup")
+        for name in folders
+        if name.startswith("assay-") and name[6:].isdigit()
+    }
 
 
 class Result:
@@ -68,6 +87,7 @@ class Assay:
         self.temp.mkdir()
         self.pids = []
         self.counter = 0
+        self.cgroups_before = all_cgroups()
 
     def path(self, name):
         self.counter += 1
@@ -157,13 +177,13 @@ class Assay:
         return found
 
     def cgroups(self):
-        names = {f"assay-{pid}" for pid in self.pids}
-        return [
-            os.path.join(place, name)
-            for place, folders, _ in os.walk("/sys/fs/cgroup")
-            for name in folders
-            if name in names
-        ]
+        """Folders of this driver's Assays, named by the pid of their spawner, and those whose owner has gone."""
+        found = []
+        for path in all_cgroups() - self.cgroups_before:
+            owner = int(path.rsplit("-", 1)[1])
+            if parent_of(owner) in (0, *self.pids):
+                found.append(path)
+        return found
 
     def leftovers(self):
         return {

@@ -161,12 +161,10 @@ int main() {
     8: {
         "python": (
             """
-n, m = map(int, input().split())
-place = {}
-for i in range(n):
-    for j, f in enumerate(map(int, input().split())):
-        place[f] = (i, j)
-at = {p: f for f, p in place.items()}
+import sys
+n, m, *levels = map(int, sys.stdin.read().split())
+at = {(c // m, c % m): f for c, f in enumerate(levels)}
+place = {f: p for p, f in at.items()}
 total = 0
 for left in range(1, n * m + 1):
     root = {}
@@ -440,7 +438,10 @@ for top in (".", "..", os.environ["HOME"], os.environ["TMPDIR"]):
                 pass
 for path in glob.glob("/proc/self/*") + glob.glob(f"/proc/{os.getppid()}/cmdline") + glob.glob("/proc/self/fd/*"):
     if os.path.basename(path) in ("environ", "cmdline", "3", "4", "5"):
-        seen.append(open(path, "rb").read())
+        try:
+            seen.append(open(path, "rb").read())
+        except OSError:
+            pass
 needle = b"canary-of-" + b"the-answer"
 print("canary-of-" + "the-answer" if any(needle in data for data in seen) else "nothing")
 """
