@@ -6,6 +6,9 @@ target_compile_options(assay_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
   -Wimplicit-fallthrough -Wpointer-arith -Wwrite-strings -Wundef
   $<$<BOOL:${ASSAY_WERROR}>:-Werror>)
+if(ASSAY_FUZZ)
+  target_compile_options(assay_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(ASSAY_SANITIZE)
   target_compile_options(assay_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(assay_flags INTERFACE -fsanitize=address,undefined)

@@ -26,7 +26,7 @@ void *arena_array(struct arena *arena, size_t count, size_t item_size);
 /* A copy, NUL-terminated (the NUL is not counted). */
 struct assay_str arena_copy(struct arena *arena, struct assay_str bytes);
 struct assay_str arena_printf(struct arena *arena, const char *format, ...) ASSAY_PRINTF(2, 3);
-struct assay_str arena_vprintf(struct arena *arena, const char *format, va_list args);
+struct assay_str arena_vprintf(struct arena *arena, const char *format, va_list args) ASSAY_PRINTF(2, 0);
 
 /* malloc and friends under the same rule: never NULL. */
 void *xmalloc(size_t size); /* zeroed */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 /* vsnprintf that cuts between characters. */
+static void print_into(char *text, size_t size, const char *format, va_list args) ASSAY_PRINTF(3, 0);
+
 static void print_into(char *text, size_t size, const char *format, va_list args)
 {
 	int len = vsnprintf(text, size, format, args);

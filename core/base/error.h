@@ -12,12 +12,13 @@
 
 /* Each returns the status it stores. */
 int error_set(struct assay_error *err, int status, int sys_errno, const char *format, ...) ASSAY_PRINTF(4, 5);
-int error_set_v(struct assay_error *err, int status, int sys_errno, const char *format, va_list args);
+int error_set_v(struct assay_error *err, int status, int sys_errno, const char *format, va_list args)
+    ASSAY_PRINTF(4, 0);
 /* ASSAY_INVALID with a place; file may be NULL, line and column 0. A long file name keeps its tail. */
 int error_at(struct assay_error *err, const char *file, uint32_t line, uint32_t column, const char *format, ...)
     ASSAY_PRINTF(5, 6);
 int error_at_v(struct assay_error *err, const char *file, uint32_t line, uint32_t column, const char *format,
-               va_list args);
+               va_list args) ASSAY_PRINTF(5, 0);
 /* Puts "context: " before the message as the error climbs; returns err's status (ASSAY_INTERNAL when err is NULL). */
 int error_wrap(struct assay_error *err, const char *format, ...) ASSAY_PRINTF(2, 3);
 /* "file:line:column: message: strerror", always NUL-terminated; returns `text`. */

@@ -362,7 +362,7 @@ static int open_owned(int at, const char *name)
 
 static int move_up(struct removal *removal, int folder, const char *name)
 {
-	auto_close int sub = open_owned(folder, name); /* moving a folder takes write permission on it */
+	cleanup_close(&(int){open_owned(folder, name)}); /* moving a folder takes write permission on it */
 	for (int attempt = 0; attempt < 1000; attempt++) {
 		char moved[32];
 		snprintf(moved, sizeof(moved), ".gone-%lu", removal->moved++);

@@ -13,6 +13,6 @@ enum log_level { LOG_ERROR = 0, LOG_WARNING = 1, LOG_NOTICE = 2, LOG_DEBUG = 3 }
 
 void log_set_level(enum log_level level); /* start-up only; LOG_NOTICE at first */
 void log_line(enum log_level level, const char *format, ...) ASSAY_PRINTF(2, 3);
-void log_line_v(enum log_level level, const char *format, va_list args);
+void log_line_v(enum log_level level, const char *format, va_list args) ASSAY_PRINTF(2, 0);
 
 #endif

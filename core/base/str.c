@@ -89,7 +89,7 @@ const char *str_nearest(struct assay_str text, const char *const *names)
 {
 	const char *nearest = NULL;
 	size_t best = 4; /* further apart than this is no slip of the hand */
-	for (; *names; names++) {
+	for (; text.len > 0 && *names; names++) {
 		struct assay_str name = str_of(*names);
 		if (text.len > NEAREST_MAX || name.len > NEAREST_MAX)
 			continue;

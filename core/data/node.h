@@ -47,7 +47,8 @@ int node_size(const struct assay_node *node, uint64_t *ret_bytes, struct assay_e
 
 /* ASSAY_INVALID at the node's place; in JSON the path stands before the message. `where` may be NULL. */
 int node_error(struct assay_error *err, const struct assay_node *where, const char *format, ...) ASSAY_PRINTF(3, 4);
-int node_error_v(struct assay_error *err, const struct assay_node *where, const char *format, va_list args);
+int node_error_v(struct assay_error *err, const struct assay_node *where, const char *format, va_list args)
+    ASSAY_PRINTF(3, 0);
 /* "tests[3].input.stdin"; the root is "$". */
 void node_path(struct buffer *out, const struct assay_node *node);
 

@@ -163,7 +163,7 @@ int main() {
             """
 import sys
 n, m, *levels = map(int, sys.stdin.read().split())
-at = {(c // m, c % m): f for c, f in enumerate(levels)}
+at = {(c // m, c % m): f for c, f in enumerate(levels[: n * m])}
 place = {f: p for p, f in at.items()}
 total = 0
 for left in range(1, n * m + 1):
