@@ -64,7 +64,7 @@ static int read_field(const struct assay_node *node, const struct schema_field *
 	case SCHEMA_LIST:
 		if (node->kind != wanted)
 			return node_error(err, node, "'%s' must be %s", field->name, node_kind_name(wanted));
-		/* fall through */
+		__attribute__((fallthrough));
 	case SCHEMA_ANY:
 		*(const struct assay_node **)place = node;
 		return 0;

@@ -14,7 +14,7 @@
  * (OpenBLAS then aborts) and which makes CPU time depend on the machine.
  */
 static const char *const base_env[] = {
-    "PATH=" PLANNER_PATH, "LANG=C.UTF-8", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
+    ("PATH=" PLANNER_PATH), "LANG=C.UTF-8", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 };
 
 struct language {

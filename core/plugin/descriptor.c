@@ -67,7 +67,8 @@ static const struct schema_field language_fields[] = {
     {"source", SCHEMA_STR, offsetof(struct file_keys, source), true, NULL, "file name of the code"},
     {"env", SCHEMA_MAP, offsetof(struct file_keys, env), false, NULL, "environment of both steps"},
     {"build", SCHEMA_MAP, offsetof(struct file_keys, build), false, NULL, "argv and env"},
-    {"run", SCHEMA_MAP, offsetof(struct file_keys, run), true, NULL, "argv and env"},
+    {"run", SCHEMA_MAP, offsetof(struct file_keys, run), false, NULL,
+     "argv and env; a module of one's own may do without"},
     {0},
 };
 static const struct schema_field isolation_fields[] = {COMMON_FIELDS, {0}};

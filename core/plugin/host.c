@@ -10,6 +10,8 @@
 #include "judge/extract.h"
 #include <stdarg.h>
 
+static void host_log(int level, const char *format, ...) ASSAY_PRINTF(2, 3);
+
 static void host_log(int level, const char *format, ...)
 {
 	va_list args;
@@ -17,6 +19,9 @@ static void host_log(int level, const char *format, ...)
 	log_line_v(level < LOG_ERROR ? LOG_ERROR : level > LOG_DEBUG ? LOG_DEBUG : (enum log_level)level, format, args);
 	va_end(args);
 }
+
+static int host_fail_at(struct assay_error *err, const struct assay_node *where, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
 
 static int host_fail_at(struct assay_error *err, const struct assay_node *where, const char *format, ...)
 {
@@ -46,6 +51,8 @@ static void *host_alloc(struct assay_scope *scope, size_t bytes)
 {
 	return arena_alloc(arena_of(scope), bytes);
 }
+
+static struct assay_str host_format(struct assay_scope *scope, const char *format, ...) ASSAY_PRINTF(2, 3);
 
 static struct assay_str host_format(struct assay_scope *scope, const char *format, ...)
 {

@@ -225,6 +225,8 @@ static int check_descriptor(struct command *self, struct assay_error *err)
 	    host->node_get(run, "env"),
 	};
 	int status = host->node_str(host->node_get(self->descriptor, "source"), &self->source, err);
+	if (status == ASSAY_OK && !run)
+		return host->fail_at(err, self->descriptor, "'run' is missing: {argv: [...]}, the command to run");
 	for (size_t i = 0; status == ASSAY_OK && i < sizeof(templates) / sizeof(templates[0]); i++)
 		status = check_templates(self, templates[i], err);
 	return status;

@@ -126,6 +126,16 @@ static void test_templates(void **state)
 	}
 }
 
+static void test_command_needs_a_run(void **state)
+{
+	struct folder *folder = *state;
+	folder_write(folder, "languages/lang/plugin.yaml",
+	             STR("assay: 1\nkind: language\nname: lang\nversion: 1\nsummary: x\nsource: main.txt\n"));
+	struct reports reports = check_folder(folder, folder_path(folder, "languages/lang"));
+	assert_string_equal(reports.check, "an instance is made");
+	assert_holds(reports.detail, "'run' is missing");
+}
+
 static struct reports check_dataset(struct folder *folder, const char *fault, const char *samples)
 {
 	folder_write(folder, "datasets/data/plugin.yaml",
@@ -177,9 +187,13 @@ static void test_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    test_in_folder(test_the_projects_own),        test_in_folder(test_languages_with_faults),
-	    test_in_folder(test_modules_and_descriptors), test_in_folder(test_templates),
-	    test_in_folder(test_datasets_with_faults),    test_in_folder(test_samples),
+	    test_in_folder(test_the_projects_own),
+	    test_in_folder(test_languages_with_faults),
+	    test_in_folder(test_modules_and_descriptors),
+	    test_in_folder(test_templates),
+	    test_in_folder(test_command_needs_a_run),
+	    test_in_folder(test_datasets_with_faults),
+	    test_in_folder(test_samples),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
