@@ -294,7 +294,7 @@ static int make_cases(struct contract *contract, void *self, const struct assay_
 
 static void check_sample(struct contract *contract, void *self, struct assay_str text, const char *file, uint32_t line)
 {
-	const struct assay_node *sample;
+	const struct assay_node *sample = NULL;
 	struct assay_str completion, language = {0};
 	struct assay_error err = {0};
 	struct tally tally = {0};

@@ -400,7 +400,7 @@ int descriptor_read(struct arena *arena, const char *folder, struct descriptor *
 	const char *path = arena_printf(arena, "%s/" DESCRIPTOR_FILE, folder).ptr;
 	struct file_keys keys = {0};
 	const struct assay_node *root;
-	enum assay_kind kind;
+	enum assay_kind kind = ASSAY_KIND_LANGUAGE;
 	int status = yaml_read(arena, path, &root, err);
 	if (status == 0)
 		status = read_kind(root, &kind, err);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INPUTS_MAX 256
+#define INPUTS_MAX     256
 #define SIZE_MAX_BYTES ((size_t)1 << 16)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,7 +44,8 @@ static void read_corpus(const char *folder)
 		FILE *file = entries[i]->d_name[0] == '.' ? NULL : fopen(path, "rb");
 		if (file && input_count < INPUTS_MAX) {
 			uint8_t *bytes = malloc(SIZE_MAX_BYTES);
-			inputs[input_count++] = (struct input){bytes, bytes ? fread(bytes, 1, SIZE_MAX_BYTES, file) : 0};
+			inputs[input_count++] =
+			    (struct input){bytes, bytes ? fread(bytes, 1, SIZE_MAX_BYTES, file) : 0};
 		}
 		if (file)
 			fclose(file);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../test.h"
+#include "base/buffer.h"
+#include "judge/extract.h"
+
+static void check(const char *text, const char *language, const char *type, const char *code)
+{
+	auto_arena struct arena *arena = arena_new();
+	struct assay_extraction found = extract_code(arena, str_of(text), str_of(language));
+	assert_string_equal(found.type, type);
+	assert_int_equal(found.code.len, strlen(code));
+	if (found.code.len)
+		assert_memory_equal(found.code.ptr, code, found.code.len);
+}
+
+static void test_fences(void **state)
+{
+	(void)state;
+	check("Hi\n```python\nx = 1\n```\nbye", "python", "fenced", "x = 1\n");
+	check("```\nx\n```", "python", "fenced", "x\n");
+	check("```py\r\nx\r\ny\r\n```\r\n", "python", "fenced", "x\ny\n");
+	check("~~~python\nx\n~~~\n", "python", "fenced", "x\n");
+	check("- here:\n  ```python\n  if x:\n      y\n  ```\n", "python", "fenced", "if x:\n    y\n");
+	check("```bash\nls\n```\n```python\nx\n```\n", "python", "fenced", "x\n");
+	check("```bash\nls\n```\n```text\ny\n```\n", "python", "fenced", "ls\n"); /* none is Python: the first */
+	check("```python\na\n```\n```python\nb\n```\n", "python", "fenced", "a\n");
+	check("````python\ns = '''\n```\n'''\n````\n", "python", "fenced", "s = '''\n```\n'''\n");
+	check("```python\nx = 1", "python", "incomplete_fenced", "x = 1\n");
+	check("```cpp\nint a;\n```\n```python\nx = 1", "python", "fenced", "int a;\n"); /* complete before unfinished */
+	check("```{.python}\nx\n```", "python", "fenced", "x\n");
+	check("```C++\nx\n```", "cpp", "fenced", "x\n");
+	check("```python\n\n```", "python", "empty", "");
+	check("```", "python", "empty", "");
+	check("a `b` ```c``` d", "python", "empty", "");
+}
+
+static void test_thinking(void **state)
+{
+	(void)state;
+	check("<think>```python\ndraft\n```</think>\n```python\nfinal\n```", "python", "fenced", "final\n");
+	check("<think>\n```python\ndraft\n```\n", "python", "empty", "");
+	check("x</think>y</think>```\nz\n```", "", "fenced", "z\n");
+}
+
+static void test_no_fence(void **state)
+{
+	(void)state;
+	check("Sure!\nimport os\n\ndef f():\n    return 1\n\nThat is it.", "python", "heuristic",
+	      "import os\n\ndef f():\n    return 1\n");
+	check("just words", "python", "empty", "");
+	check("import is a word here", "python", "empty", "");
+	check("def f():\n  pass", "cpp", "empty", "");
+	check("", "", "empty", "");
+}
+
+static void test_tags(void **state)
+{
+	(void)state;
+	assert_str(extract_tag_language(STR("py")), "python");
+	assert_str(extract_tag_language(STR(" Python3 title=x")), "python");
+	assert_str(extract_tag_language(STR("R")), "R");
+	assert_str(extract_tag_language(STR("c#")), "csharp");
+	assert_str(extract_tag_language(STR("brainfuck")), "");
+	assert_str(extract_tag_language(STR("")), "");
+}
+
+/* Ten times the length takes about ten times the work; a quadratic search would not end within the test's limit. */
+static void test_hostile_lengths(void **state)
+{
+	(void)state;
+	static const char *const units[] = {"```\n",   "`",  "~~~", "</think>", "<think>", "```python\n```\n",
+	                                    "def f\n", " \n"};
+	for (size_t i = 0; i < COUNT_OF(units); i++) {
+		auto_arena struct arena *arena = arena_new();
+		auto_buffer struct buffer text = {0};
+		while (text.len < 4000000)
+			buffer_append_str(&text, str_of(units[i]));
+		extract_code(arena, buffer_str(&text), STR("python"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_fences), cmocka_unit_test(test_thinking),        cmocka_unit_test(test_no_fence),
+	    cmocka_unit_test(test_tags),   cmocka_unit_test(test_hostile_lengths),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
