@@ -9,6 +9,7 @@
  * its own source or frames, for tests and completion share a process, as in the published grader.
  */
 #include <assay/dataset.h>
+#include <assay/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +23,6 @@ struct humaneval {
 	struct assay_str stops[STOPS_MAX];
 	size_t stop_count;
 };
-
-static struct assay_str text_of(const char *text)
-{
-	struct assay_str view = {text, strlen(text)};
-	return view;
-}
-
-static int is_equal(struct assay_str a, const char *b)
-{
-	return a.len == strlen(b) && memcmp(a.ptr, b, a.len) == 0;
-}
 
 /* Offset of `needle` in `text`, or the text's length. */
 static size_t find(struct assay_str text, struct assay_str needle)
@@ -50,14 +40,6 @@ static size_t find(struct assay_str text, struct assay_str needle)
 	return text.len;
 }
 
-static int is_blank(struct assay_str text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if (!strchr(" \t\r\n\f\v", text.ptr[i]) || text.ptr[i] == 0)
-			return 0;
-	return 1;
-}
-
 /* -- options --------------------------------------------------------------------------------------------------------
  */
 
@@ -70,14 +52,14 @@ static int read_stops(struct humaneval *self, const struct assay_node *node, str
 	int status = self->host->node_str(node, &list, err);
 	if (status)
 		return status;
-	if (is_equal(list, "codex")) {
+	if (assay_text_is(list, "codex")) {
 		self->stop_count = sizeof(codex_stops) / sizeof(*codex_stops);
 		for (size_t i = 0; i < self->stop_count; i++)
-			self->stops[i] = text_of(codex_stops[i]);
+			self->stops[i] = assay_text(codex_stops[i]);
 		return ASSAY_OK;
 	}
 	while (list.len > 0) {
-		struct assay_str stop = {list.ptr, find(list, text_of("|"))};
+		struct assay_str stop = {list.ptr, find(list, assay_text("|"))};
 		size_t taken = stop.len < list.len ? stop.len + 1 : stop.len;
 		if (self->stop_count == STOPS_MAX)
 			return self->host->fail_at(err, node, "more than %d stop sequences", STOPS_MAX);
@@ -99,7 +81,9 @@ static int humaneval_create(const struct assay_host *host, const struct assay_no
 	self->host = host;
 	int status = host->node_str(host->node_get(options, "mode"), &mode, err);
 	if (status == ASSAY_OK) {
-		self->mode = is_equal(mode, "chat") ? MODE_CHAT : is_equal(mode, "auto") ? MODE_AUTO : MODE_COMPLETION;
+		self->mode = assay_text_is(mode, "chat")   ? MODE_CHAT
+		             : assay_text_is(mode, "auto") ? MODE_AUTO
+		                                           : MODE_COMPLETION;
 		status = read_stops(self, host->node_get(options, "stop"), err);
 	}
 	if (status) {
@@ -138,7 +122,7 @@ static int read_row(const struct humaneval *self, const struct assay_node *node,
 		if (status)
 			return status;
 	}
-	if (is_blank(ret->test) || is_blank(ret->entry_point))
+	if (assay_text_is_blank(ret->test) || assay_text_is_blank(ret->entry_point))
 		return host->fail_at(err, node, "the row has no tests: nothing could be judged");
 	return ASSAY_OK;
 }
@@ -163,7 +147,7 @@ static struct assay_str cut_at_stops(const struct humaneval *self, struct assay_
 
 static int has_fence(struct assay_str text)
 {
-	return find(text, text_of("```")) < text.len || find(text, text_of("~~~")) < text.len;
+	return find(text, assay_text("```")) < text.len || find(text, assay_text("~~~")) < text.len;
 }
 
 /* The first character of code decides: a body is indented, a whole function is not. */
@@ -195,7 +179,7 @@ static int take_code(const struct humaneval *self, const struct assay_submission
 		ret->code = cut_at_stops(self, completion);
 		return ASSAY_OK;
 	}
-	int status = self->host->extract(submission->problem->scope, completion, text_of("python"), ret, err);
+	int status = self->host->extract(submission->problem->scope, completion, assay_text("python"), ret, err);
 	/* "    pass" ends the function that the prompt has begun, should it lack a docstring. */
 	if (status == ASSAY_OK && !is_body(ret->code))
 		*ret_glue = "    pass\n\n";
@@ -218,18 +202,18 @@ static int humaneval_cases(void *self_, const struct assay_submission *submissio
 		status = sink->extracted(sink->arg, code.code, code.type, err);
 	if (status)
 		return status;
-	if (is_blank(code.code))
-		return sink->reject(sink->arg, ASSAY_OUTCOME_NO_CODE, text_of("the completion holds no code"), err);
+	if (assay_text_is_blank(code.code))
+		return sink->reject(sink->arg, ASSAY_OUTCOME_NO_CODE, assay_text("the completion holds no code"), err);
 
 	struct assay_case test = {0};
 	test.size = sizeof(test);
-	test.name = text_of("check");
+	test.name = assay_text("check");
 	test.secret = host->nonce(scope, 16);
 	test.mark = 1;
 	/* Byte runs, not "%s": a completion may hold NULs, which Python refuses by itself. */
 	const struct assay_str tail = host->format(scope, "\ncheck(%.*s)\n__import__('os').write(3, b'%s')\n",
 	                                           (int)row.entry_point.len, row.entry_point.ptr, test.secret.ptr);
-	const struct assay_str parts[] = {row.prompt, text_of(glue), code.code, text_of("\n"), row.test, tail};
+	const struct assay_str parts[] = {row.prompt, assay_text(glue), code.code, assay_text("\n"), row.test, tail};
 	size_t len = 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		len += parts[i].len;
@@ -240,30 +224,13 @@ static int humaneval_cases(void *self_, const struct assay_submission *submissio
 			memcpy(program, parts[i].ptr, parts[i].len);
 		program += parts[i].len;
 	}
-	struct assay_str language = submission->language.len > 0 ? submission->language : text_of("python");
+	struct assay_str language = submission->language.len > 0 ? submission->language : assay_text("python");
 	status = sink->source(sink->arg, language, source, err);
 	return status ? status : sink->test(sink->arg, &test, err);
 }
 
 /* -- check ----------------------------------------------------------------------------------------------------------
  */
-
-static struct assay_str last_line(struct assay_str text)
-{
-	while (text.len > 0 && strchr("\r\n \t", text.ptr[text.len - 1]))
-		text.len--;
-	size_t begin = text.len;
-	while (begin > 0 && text.ptr[begin - 1] != '\n')
-		begin--;
-	struct assay_str line = {text.ptr ? text.ptr + begin : NULL, text.len - begin};
-	line.len = line.len > 300 ? 300 : line.len;
-	return line;
-}
-
-static int starts_with(struct assay_str text, const char *prefix)
-{
-	return text.len >= strlen(prefix) && memcmp(text.ptr, prefix, strlen(prefix)) == 0;
-}
 
 static int humaneval_check(void *self, const struct assay_submission *submission, const struct assay_observation *seen,
                            const struct assay_check_sink *sink, struct assay_error *err)
@@ -273,14 +240,15 @@ static int humaneval_check(void *self, const struct assay_submission *submission
 	int is_marked = seen->secret.len == seen->mark_data.len && seen->secret.len > 0 &&
 	                memcmp(seen->secret.ptr, seen->mark_data.ptr, seen->secret.len) == 0;
 	if (seen->return_code == 0 && is_marked)
-		return sink->outcome(sink->arg, ASSAY_OUTCOME_ACCEPTED, text_of(""), err);
+		return sink->outcome(sink->arg, ASSAY_OUTCOME_ACCEPTED, assay_text(""), err);
 	if (seen->return_code == 0)
 		return sink->outcome(sink->arg, ASSAY_OUTCOME_WRONG_ANSWER,
-		                     text_of("the program ended before its tests did"), err);
-	struct assay_str reason = last_line(seen->stderr_data);
-	return sink->outcome(
-	    sink->arg, starts_with(reason, "AssertionError") ? ASSAY_OUTCOME_WRONG_ANSWER : ASSAY_OUTCOME_RUNTIME_ERROR,
-	    reason, err);
+		                     assay_text("the program ended before its tests did"), err);
+	struct assay_str reason = assay_text_last_line(seen->stderr_data);
+	return sink->outcome(sink->arg,
+	                     assay_text_starts_with(reason, "AssertionError") ? ASSAY_OUTCOME_WRONG_ANSWER
+	                                                                      : ASSAY_OUTCOME_RUNTIME_ERROR,
+	                     reason, err);
 }
 
 static const struct assay_dataset_ops ops = {sizeof(ops),      humaneval_create, humaneval_destroy,

@@ -5,6 +5,7 @@
  * here: what enters the box is the program and one input.
  */
 #include <assay/dataset.h>
+#include <assay/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +16,6 @@ struct stdio_dataset {
 	struct assay_comparison how;
 	enum extraction extraction;
 };
-
-static struct assay_str text_of(const char *text)
-{
-	struct assay_str view = {text, strlen(text)};
-	return view;
-}
-
-static int is_equal(struct assay_str a, const char *b)
-{
-	return a.len == strlen(b) && memcmp(a.ptr, b, a.len) == 0;
-}
 
 static int read_options(struct stdio_dataset *self, const struct assay_node *options, struct assay_error *err)
 {
@@ -42,9 +32,9 @@ static int read_options(struct stdio_dataset *self, const struct assay_node *opt
 	if (status == ASSAY_OK)
 		status = host->node_str(host->node_get(options, "extract"), &extraction, err);
 	if (status == ASSAY_OK)
-		self->extraction = is_equal(extraction, "fenced") ? EXTRACT_FENCED
-		                   : is_equal(extraction, "none") ? EXTRACT_NONE
-		                                                  : EXTRACT_AUTO;
+		self->extraction = assay_text_is(extraction, "fenced") ? EXTRACT_FENCED
+		                   : assay_text_is(extraction, "none") ? EXTRACT_NONE
+		                                                       : EXTRACT_AUTO;
 	return status;
 }
 
@@ -136,7 +126,7 @@ static int take_code(const struct stdio_dataset *self, const struct assay_submis
 {
 	ret->size = sizeof(*ret);
 	ret->type = "empty";
-	ret->code = text_of("");
+	ret->code = assay_text("");
 	int status = ASSAY_OK;
 	if (self->extraction != EXTRACT_NONE)
 		status = self->host->extract(submission->problem->scope, submission->completion, submission->language,
@@ -147,14 +137,6 @@ static int take_code(const struct stdio_dataset *self, const struct assay_submis
 	ret->type = "raw";
 	ret->code = submission->completion;
 	return status;
-}
-
-static int is_blank(struct assay_str text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if (!strchr(" \t\r\n\f\v", text.ptr[i]) || text.ptr[i] == 0)
-			return 0;
-	return 1;
 }
 
 static int stdio_cases(void *self_, const struct assay_submission *submission, const struct assay_case_sink *sink,
@@ -175,22 +157,10 @@ static int stdio_cases(void *self_, const struct assay_submission *submission, c
 		status = sink->extracted(sink->arg, code.code, code.type, err);
 	if (status)
 		return status;
-	if (is_blank(code.code))
-		return sink->reject(sink->arg, ASSAY_OUTCOME_NO_CODE, text_of("the completion holds no code"), err);
+	if (assay_text_is_blank(code.code))
+		return sink->reject(sink->arg, ASSAY_OUTCOME_NO_CODE, assay_text("the completion holds no code"), err);
 	status = sink->source(sink->arg, submission->language, code.code, err);
 	return status ? status : emit_tests(host, submission->problem, tests, sink, err);
-}
-
-static struct assay_str last_line(struct assay_str text)
-{
-	while (text.len > 0 && strchr("\r\n \t", text.ptr[text.len - 1]))
-		text.len--;
-	size_t begin = text.len;
-	while (begin > 0 && text.ptr[begin - 1] != '\n')
-		begin--;
-	struct assay_str line = {text.ptr ? text.ptr + begin : NULL, text.len - begin};
-	line.len = line.len > 300 ? 300 : line.len;
-	return line;
 }
 
 static int stdio_check(void *self_, const struct assay_submission *submission, const struct assay_observation *seen,
@@ -200,7 +170,7 @@ static int stdio_check(void *self_, const struct assay_submission *submission, c
 	const struct assay_host *host = self->host;
 	struct assay_scope *scope = submission->problem->scope;
 	if (seen->return_code != 0) {
-		struct assay_str reason = last_line(seen->stderr_data);
+		struct assay_str reason = assay_text_last_line(seen->stderr_data);
 		return sink->outcome(sink->arg, ASSAY_OUTCOME_RUNTIME_ERROR,
 		                     host->format(scope, "exit code %d%s%.*s", seen->return_code,
 		                                  reason.len ? ": " : "", (int)reason.len,

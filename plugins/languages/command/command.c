@@ -9,6 +9,7 @@
  *   ${memory.mib}    the run's memory limit in MiB, for heap flags
  */
 #include <assay/language.h>
+#include <assay/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,6 @@ struct names {
 	struct assay_str (*pairs)[2];
 	size_t count;
 };
-
-static struct assay_str text_of(const char *text)
-{
-	struct assay_str view = {text, strlen(text)};
-	return view;
-}
 
 static struct assay_str option_text(const struct assay_host *host, struct assay_scope *scope,
                                     const struct assay_node *value)
@@ -46,7 +41,7 @@ static struct assay_str option_text(const struct assay_host *host, struct assay_
 		return host->format(scope, "%g", real);
 	case ASSAY_NODE_BOOL:
 		host->node_bool(value, &truth, NULL);
-		return text_of(truth ? "true" : "false");
+		return assay_text(truth ? "true" : "false");
 	default:
 		host->node_str(value, &text, NULL);
 		return text;
@@ -66,8 +61,8 @@ static void collect_names(const struct command *self, const struct assay_source 
 	size_t room = 2 + host->node_count(source->options);
 	names->pairs = (struct assay_str(*)[2])host->alloc(source->scope, room * sizeof(*names->pairs));
 	names->count = 0;
-	add_name(names, text_of("source"), self->source);
-	add_name(names, text_of("memory.mib"),
+	add_name(names, assay_text("source"), self->source);
+	add_name(names, assay_text("memory.mib"),
 	         host->format(source->scope, "%llu", (unsigned long long)(source->memory_bytes >> 20)));
 	for (size_t i = 0; i < host->node_count(source->options); i++)
 		add_name(names, host->format(source->scope, "option.%s", host->node_key(source->options, i).ptr),
