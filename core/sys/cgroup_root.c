@@ -245,10 +245,7 @@ static void close_folder(int *fd, const char *folder)
 	if (*fd < 0)
 		return;
 	auto_close int parent = openat(*fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	close(*fd);
-	*fd = -1;
-	if (parent >= 0)
-		unlinkat(parent, folder, AT_REMOVEDIR);
+	cgroup_remove_folder(parent, fd, folder); /* the kernel takes its time over the last run's group */
 }
 
 void cgroup_root_close(struct cgroup_root *root, const char *name)

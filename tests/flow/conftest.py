@@ -177,11 +177,11 @@ class Assay:
         return found
 
     def cgroups(self):
-        """Folders of this driver's Assays, named by the pid of their spawner, and those whose owner has gone."""
+        """Folders of this driver's Assays, which are named by a pid, and those whose owner has gone."""
         found = []
         for path in all_cgroups() - self.cgroups_before:
             owner = int(path.rsplit("-", 1)[1])
-            if parent_of(owner) in (0, *self.pids):
+            if owner in self.pids or parent_of(owner) in (0, *self.pids):
                 found.append(path)
         return found
 

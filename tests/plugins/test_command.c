@@ -110,7 +110,7 @@ static void test_build_and_environments(void **state)
 	            HEAD "env: {A: \"1\", B: \"${source}\"}\n"
 	                 "build: {argv: [cc], env: {B: own, C: \"3\"}}\n"
 	                 "run: {argv: [./main]}\n",
-	            "file dir/main.txt 644 4\nbuild cc|\nenv A=1|B=dir/main.txt|B=own|C=3|\n"
+	            "file dir/main.txt 644 4\nbuild cc|\nenv A=1|B=own|C=3|\n"
 	            "run ./main|\nenv A=1|B=dir/main.txt|\n");
 }
 

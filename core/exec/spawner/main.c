@@ -143,7 +143,8 @@ int main(void)
 		fprintf(stderr, "assay-spawner is started by assay, not by hand\n");
 		return 2;
 	}
-	snprintf(state.name, sizeof(state.name), "%d", getpid());
+	/* The front's pid: a spawner that takes over from a dead one must not sweep away the boxes that go on. */
+	snprintf(state.name, sizeof(state.name), "%d", getppid());
 	cgroup_root_sweep();
 	cgroup_root_open(&state.root, state.name);
 	struct spawner_hello hello = {

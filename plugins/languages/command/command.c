@@ -101,7 +101,8 @@ static int expand_argv(const struct command *self, const struct assay_source *so
 	return ASSAY_OK;
 }
 
-/* The descriptor's `env` and the step's, in this order: of two equal names the last one counts. */
+/* The descriptor's `env` and the step's, which wins: a name given twice would be read by one program so, by another so.
+ */
 static int expand_env(const struct command *self, const struct assay_source *source, const struct names *names,
                       const struct assay_node *step, const char ***ret, struct assay_error *err)
 {
@@ -112,11 +113,13 @@ static int expand_env(const struct command *self, const struct assay_source *sou
 	for (size_t m = 0; m < 2; m++) {
 		for (size_t i = 0; i < host->node_count(maps[m]); i++) {
 			struct assay_str value;
+			const char *name = host->node_key(maps[m], i).ptr;
+			if (m == 0 && host->node_get(maps[1], name))
+				continue;
 			int status = expand(self, source, names, host->node_at(maps[m], i), &value, err);
 			if (status)
 				return status;
-			env[count++] =
-			    host->format(source->scope, "%s=%s", host->node_key(maps[m], i).ptr, value.ptr).ptr;
+			env[count++] = host->format(source->scope, "%s=%s", name, value.ptr).ptr;
 		}
 	}
 	*ret = env;
