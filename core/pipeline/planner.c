@@ -128,17 +128,44 @@ static int draw_file(void *arg, struct assay_str path, struct assay_str content,
 	return 0;
 }
 
-/* Copies `first` (count items) and `second` (NULL-terminated or NULL) into one NULL-terminated list. */
-static const char *const *copy_list(struct arena *arena, const char *const *first, size_t count,
-                                    const char *const *second)
+static size_t list_length(const char *const *list)
 {
-	size_t more = 0;
-	while (second && second[more])
-		more++;
-	const char **list = arena_array(arena, count + more + 1, sizeof(*list));
-	for (size_t i = 0; i < count + more; i++)
-		list[i] = arena_copy(arena, str_of(i < count ? first[i] : second[i - count])).ptr;
-	return list;
+	size_t length = 0;
+	while (list && list[length])
+		length++;
+	return length;
+}
+
+static const char *const *copy_argv(struct arena *arena, const char *const *argv)
+{
+	size_t count = list_length(argv);
+	const char **copy = arena_array(arena, count + 1, sizeof(*copy));
+	for (size_t i = 0; i < count; i++)
+		copy[i] = arena_copy(arena, str_of(argv[i])).ptr;
+	return copy;
+}
+
+/* True when the language sets the variable of `entry` itself. */
+static bool is_replaced(const char *entry, const char *const *env)
+{
+	size_t name_len = (size_t)(strchr(entry, '=') - entry) + 1;
+	for (; env && *env; env++)
+		if (!strncmp(entry, *env, name_len))
+			return true;
+	return false;
+}
+
+/* The base environment with the language's over it: of two entries of one name, programs read the first. */
+static const char *const *copy_env(struct arena *arena, const char *const *env)
+{
+	size_t count = 0, own = list_length(env);
+	const char **copy = arena_array(arena, COUNT_OF(base_env) + own + 1, sizeof(*copy));
+	for (size_t i = 0; i < COUNT_OF(base_env); i++)
+		if (!is_replaced(base_env[i], env))
+			copy[count++] = base_env[i];
+	for (size_t i = 0; i < own; i++)
+		copy[count++] = arena_copy(arena, str_of(env[i])).ptr;
+	return copy;
 }
 
 static int draw_step(void *arg, enum assay_phase phase, const char *const *argv, const char *const *env,
@@ -150,8 +177,8 @@ static int draw_step(void *arg, enum assay_phase phase, const char *const *argv,
 		return error_set(err, ASSAY_INTERNAL, 0, "a language gave the same step twice");
 	if (!argv || !argv[0] || !argv[0][0])
 		return error_set(err, ASSAY_INTERNAL, 0, "a language gave a step without a command");
-	step->argv = copy_list(drawing->arena, NULL, 0, argv);
-	step->env = copy_list(drawing->arena, base_env, COUNT_OF(base_env), env);
+	step->argv = copy_argv(drawing->arena, argv);
+	step->env = copy_env(drawing->arena, env);
 	return 0;
 }
 

@@ -144,20 +144,42 @@ static bool lists_word(int folder, const char *file, const char *word)
 	return false;
 }
 
+/*
+ * All that there are in one write, so all or none: "pids" alone can be enabled in a group with processes in it, which
+ * makes it a threaded domain, and then nothing can be moved into its children any more.
+ */
 static void enable_controllers(int folder)
 {
-	/* One at a time: a refused one must not take the others along. */
-	static const char *const wishes[] = {"+memory", "+pids", "+cpu"};
-	for (size_t i = 0; i < COUNT_OF(wishes); i++)
-		cgroup_write(folder, "cgroup.subtree_control", wishes[i]);
+	static const char *const wishes[] = {"memory", "pids", "cpu"};
+	char text[64] = "";
+	for (size_t i = 0; i < COUNT_OF(wishes); i++) {
+		if (!lists_word(folder, "cgroup.controllers", wishes[i]))
+			continue;
+		strcat(text, " +");
+		strcat(text, wishes[i]);
+	}
+	if (*text)
+		cgroup_write(folder, "cgroup.subtree_control", text + 1);
 }
 
-/* Moves this process out of the way, so that its group may hand controllers on. */
+/*
+ * Moves everything in a group of ours out of the way, into a leaf, so that the group may hand controllers on. What else
+ * is in it (the front, the shell that started us) has been delegated along with it.
+ */
 static void move_into_leaf(int folder)
 {
+	char text[1 << 14];
 	auto_close int leaf = make_folder(folder, "assay-front");
-	if (leaf >= 0)
-		cgroup_write_number(leaf, "cgroup.procs", (uint64_t)getpid());
+	for (int round = 0; leaf >= 0 && round < 10; round++) {
+		struct assay_str rest, line;
+		if (!cgroup_read_text(folder, "cgroup.procs", text, sizeof(text)) || !*text)
+			return;
+		for (rest = str_of(text); str_cut(&rest, '\n', &line);) {
+			int64_t pid;
+			if (parse_int64(line, &pid) && pid > 0)
+				cgroup_write_number(leaf, "cgroup.procs", (uint64_t)pid);
+		}
+	}
 }
 
 static int make_v2_folder(int parent, const char *name)

@@ -33,15 +33,16 @@ export PKG_CONFIG="pkg-config --define-variable=prefix=$work/prefix"
 [ -d "$($PKG_CONFIG --variable=plugindir assay)/languages" ] || fail "assay.pc's plugindir holds no languages"
 
 # The headers are C11 and C++, each on its own, without warnings.
-for header in plugin language isolation dataset; do
-	echo "#include <assay/$header.h>" >"$work/one.c"
+for path in "$work"/prefix/include/assay/*.h; do
+	header=$(basename "$path")
+	echo "#include <assay/$header>" >"$work/one.c"
 	# shellcheck disable=SC2046
 	cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only $($PKG_CONFIG --cflags assay) "$work/one.c" ||
-		fail "$header.h is not C11"
+		fail "$header is not C11"
 	if command -v c++ >/dev/null; then
 		# shellcheck disable=SC2046
 		c++ -Wall -Wextra -Werror -fsyntax-only -x c++ $($PKG_CONFIG --cflags assay) "$work/one.c" ||
-			fail "$header.h is not C++"
+			fail "$header is not C++"
 	fi
 done
 
