@@ -128,6 +128,13 @@ int workspace_fill(const struct workspace *workspace, const struct plan_file *fi
 	return 0;
 }
 
+int workspace_give(const struct workspace *workspace, const struct plan_box *box, struct assay_error *err)
+{
+	if (!box->has_identity)
+		return 0;
+	return tree_chown(workspace->scratch->fd, workspace->name, box->uid, box->gid, err);
+}
+
 void workspace_remove(struct workspace *workspace)
 {
 	if (!workspace->scratch)

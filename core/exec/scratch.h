@@ -34,6 +34,8 @@ int workspace_make(const struct scratch *scratch, struct workspace *ret, struct 
 /* Lays down the files of a plan. */
 int workspace_fill(const struct workspace *workspace, const struct plan_file *files, size_t count,
                    struct assay_error *err);
+/* Gives it to the ids that the box runs under, if it has its own. */
+int workspace_give(const struct workspace *workspace, const struct plan_box *box, struct assay_error *err);
 /* Removes it with all below. Does nothing on a zeroed or removed workspace. */
 void workspace_remove(struct workspace *workspace);
 

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define ROUND_NS INT64_C(200000)
+#define ROUND_NS    INT64_C(200000)
+#define OOM_WAIT_NS INT64_C(50000000)
 
 /* The folders of a group, wherever it has any. */
 struct folders {
@@ -37,12 +38,13 @@ static void start_group(struct cgroup *cgroup, const struct cgroup_root *root, c
 
 static int limit_memory_v1(const struct cgroup *cgroup, uint64_t bytes)
 {
-	/* Memory first: memory + swap must never be below it. */
-	if (cgroup_write_number(cgroup->memory_fd, "memory.limit_in_bytes", bytes))
+	/* Memory + swap must never be below memory: going down memory is first, going up it is refused at first. */
+	int failed = cgroup_write_number(cgroup->memory_fd, "memory.limit_in_bytes", bytes);
+	if (!cgroup->root->has_swap_limit)
+		return failed;
+	if (cgroup_write_number(cgroup->memory_fd, "memory.memsw.limit_in_bytes", bytes))
 		return -1;
-	return cgroup->root->has_swap_limit
-	           ? cgroup_write_number(cgroup->memory_fd, "memory.memsw.limit_in_bytes", bytes)
-	           : 0;
+	return failed ? cgroup_write_number(cgroup->memory_fd, "memory.limit_in_bytes", bytes) : 0;
 }
 
 static int limit_memory_v2(const struct cgroup *cgroup, uint64_t bytes)
@@ -66,6 +68,8 @@ static int check_memory(const struct cgroup *cgroup, uint64_t bytes, struct assa
 
 static void watch_oom(struct cgroup *cgroup)
 {
+	if (cgroup->oom_event_fd >= 0)
+		return;
 	if (cgroup->root->version == CGROUP_V2) {
 		cgroup->oom_event_fd = openat(cgroup->v2_fd, "memory.events", O_RDONLY | O_CLOEXEC);
 		char text[512]; /* POLLPRI tells of changes since the last read */
@@ -159,11 +163,21 @@ static uint64_t oom_kills(const struct cgroup *cgroup)
 bool cgroup_has_oom_kill(const struct cgroup *cgroup)
 {
 	char drain[512];
-	ssize_t n = pread(cgroup->oom_event_fd, drain, sizeof(drain), 0);
-	if (n < 0) /* an eventfd does not take an offset */
-		n = read(cgroup->oom_event_fd, drain, sizeof(drain));
-	(void)n;
-	return oom_kills(cgroup) > 0;
+	if (cgroup->v2_fd >= 0) {
+		ssize_t n = pread(cgroup->oom_event_fd, drain, sizeof(drain), 0);
+		(void)n;
+		return oom_kills(cgroup) > 0;
+	}
+	/*
+	 * v1 signals the event before it chooses whom to kill, and once only: who looks at once and goes back to poll
+	 * would miss the kill. An event without a kill (of the parent's limit, or memory was found after all) costs the
+	 * whole wait.
+	 */
+	bool has_event = read(cgroup->oom_event_fd, drain, sizeof(drain)) > 0;
+	for (int64_t deadline_ns = clock_now_ns() + OOM_WAIT_NS; oom_kills(cgroup) == 0; clock_sleep_ns(ROUND_NS))
+		if (!has_event || clock_now_ns() > deadline_ns)
+			return false;
+	return true;
 }
 
 void cgroup_read(const struct cgroup *cgroup, struct cgroup_usage *ret)
@@ -198,10 +212,9 @@ int cgroup_kill(const struct cgroup *cgroup, int64_t deadline_ns)
 				alive = MAX(alive, cgroup_signal(fds[i], first < 0 ? 0 : SIGKILL));
 		if (first < 0) { /* a first look, to count; then nobody may fork on */
 			first = alive;
-			if (alive > 0 && cgroup->pids_fd >= 0)
-				cgroup_write_number(cgroup->pids_fd, "pids.max", 0);
-			if (alive > 0 && cgroup->v2_fd >= 0)
-				cgroup_write(cgroup->v2_fd, "cgroup.kill", "1");
+			for (size_t i = 0; alive > 0 && i < COUNT_OF(fds); i++)
+				if (fds[i] >= 0)
+					cgroup_stop_forks(fds[i]);
 			if (alive > 0)
 				continue;
 		}

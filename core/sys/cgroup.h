@@ -63,12 +63,14 @@ int cgroup_find(struct cgroup *ret, const struct cgroup_root *root, const char *
 int cgroup_enter(const struct cgroup *cgroup);
 void cgroup_read(const struct cgroup *cgroup, struct cgroup_usage *ret);
 int64_t cgroup_cpu_ns(const struct cgroup *cgroup); /* -1 unknown */
-/* True when the kernel has killed for memory (cheap; call when oom_event_fd polls ready). */
+/* True when the kernel has killed for memory. Call when oom_event_fd polls ready: v1 may take some milliseconds then.
+ */
 bool cgroup_has_oom_kill(const struct cgroup *cgroup);
 /*
  * Kills everything in the group and returns when it is empty of living processes or `deadline_ns` (monotonic) has
  * passed: v2 cgroup.kill; v1 no more forks (pids.max 0), then SIGKILL to all that is listed, until nothing is.
- * Returns how many processes were seen alive at first, or -1 when some remain.
+ * Returns how many processes were seen alive at first, or -1 when some remain. Reaps every child of the caller that has
+ * ended, so the caller has waited before for those whose status it wants; as a child subreaper it reaps orphans too.
  */
 int cgroup_kill(const struct cgroup *cgroup, int64_t deadline_ns);
 /* Removes the group's folders (retrying while the kernel still counts dying processes) and closes its descriptors. */

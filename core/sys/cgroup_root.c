@@ -11,9 +11,11 @@
 #include "sys/cgroup_files.h"
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #define FOLDER   "assay-"
 #define ROUND_NS INT64_C(200000)
@@ -99,7 +101,7 @@ static bool find_hierarchy(const char *controller, struct hierarchy *ret)
 	/* The mount shows the tree from `root` on (a container's part of it). */
 	const char *below = group;
 	size_t root_len = strcmp(root, "/") ? strlen(root) : 0;
-	if (root_len && strncmp(group, root, root_len) == 0)
+	if (root_len && strncmp(group, root, root_len) == 0 && (!group[root_len] || group[root_len] == '/'))
 		below = group + root_len;
 	else if (root_len)
 		below = "";
@@ -115,9 +117,18 @@ static int make_folder(int parent, const char *name)
 	return openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int open_folder(const char *path)
+/*
+ * A folder of a hierarchy. A group outside our cgroup namespace reads as "/..", which leads out of the mount into an
+ * ordinary file system, where a folder of ours could be made and would limit nothing.
+ */
+static int open_folder(int parent, const char *path)
 {
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_close int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs system;
+	if (fd < 0 || fstatfs(fd, &system))
+		return -1;
+	bool is_cgroup = system.f_type == CGROUP_SUPER_MAGIC || system.f_type == CGROUP2_SUPER_MAGIC;
+	return is_cgroup ? steal_fd(&fd) : -1;
 }
 
 /* -- the root -------------------------------------------------------------------------------------------------------
@@ -128,7 +139,7 @@ static int open_v1(const char *controller, const char *name)
 	struct hierarchy hierarchy;
 	if (!find_hierarchy(controller, &hierarchy))
 		return -1;
-	auto_close int own = open_folder(hierarchy.path);
+	auto_close int own = open_folder(AT_FDCWD, hierarchy.path);
 	return own < 0 ? -1 : make_folder(own, name);
 }
 
@@ -162,24 +173,20 @@ static void enable_controllers(int folder)
 		cgroup_write(folder, "cgroup.subtree_control", text + 1);
 }
 
+static void move_process(pid_t pid, void *leaf)
+{
+	cgroup_write_number(*(int *)leaf, "cgroup.procs", (uint64_t)pid);
+}
+
 /*
  * Moves everything in a group of ours out of the way, into a leaf, so that the group may hand controllers on. What else
  * is in it (the front, the shell that started us) has been delegated along with it.
  */
 static void move_into_leaf(int folder)
 {
-	char text[1 << 14];
 	auto_close int leaf = make_folder(folder, "assay-front");
-	for (int round = 0; leaf >= 0 && round < 10; round++) {
-		struct assay_str rest, line;
-		if (!cgroup_read_text(folder, "cgroup.procs", text, sizeof(text)) || !*text)
-			return;
-		for (rest = str_of(text); str_cut(&rest, '\n', &line);) {
-			int64_t pid;
-			if (parse_int64(line, &pid) && pid > 0)
-				cgroup_write_number(leaf, "cgroup.procs", (uint64_t)pid);
-		}
-	}
+	for (int round = 0; leaf >= 0 && round < 10; round++) /* again for what was forked meanwhile */
+		cgroup_visit_processes(folder, move_process, &leaf);
 }
 
 static int make_v2_folder(int parent, const char *name)
@@ -197,14 +204,14 @@ static int open_v2(const char *name)
 	struct hierarchy own;
 	if (!find_hierarchy("", &own))
 		return -1;
-	auto_close int own_fd = open_folder(own.path);
+	auto_close int own_fd = open_folder(AT_FDCWD, own.path);
 	if (own_fd < 0)
 		return -1;
 	if (!lists_word(own_fd, "cgroup.controllers", "memory"))
 		return -1;
 	enable_controllers(own_fd);
 	if (!lists_word(own_fd, "cgroup.subtree_control", "memory")) {
-		auto_close int parent_fd = openat(own_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		auto_close int parent_fd = open_folder(own_fd, "..");
 		int folder = parent_fd < 0 ? -1 : make_v2_folder(parent_fd, name);
 		if (folder >= 0 && lists_word(folder, "cgroup.controllers", "memory"))
 			return folder;
@@ -226,7 +233,7 @@ static bool try_v2(struct cgroup_root *root, const char *folder)
 	root->has_memory = lists_word(root->v2_fd, "cgroup.subtree_control", "memory");
 	root->has_pids = lists_word(root->v2_fd, "cgroup.subtree_control", "pids");
 	root->has_cpu = true; /* cpu.stat counts time in every group */
-	root->has_swap_limit = root->has_memory;
+	root->has_swap_limit = root->has_memory && faccessat(root->v2_fd, "memory.swap.max", F_OK, 0) == 0;
 	return root->has_memory || root->has_pids;
 }
 
@@ -288,17 +295,14 @@ void cgroup_root_close(struct cgroup_root *root, const char *name)
 /* Kills and removes the groups in a folder of ours, then the folder. */
 static bool sweep_folder(int parent, const char *name)
 {
-	auto_close int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	auto_closedir DIR *dir = folder < 0 ? NULL : fdopendir(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
-			continue;
-		int group = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		for (int round = 0; round < 100 && group >= 0 && cgroup_signal(group, SIGKILL) > 0; round++)
-			clock_sleep_ns(ROUND_NS);
-		cgroup_remove_folder(folder, &group, entry->d_name);
-	}
-	return unlinkat(parent, name, AT_REMOVEDIR) == 0;
+	int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	cgroup_stop_forks(folder);
+	for (int round = 0; round < 100 && cgroup_signal(folder, SIGKILL) > 0; round++)
+		clock_sleep_ns(ROUND_NS);
+	cgroup_remove_folder(parent, &folder, name);
+	return faccessat(parent, name, F_OK, 0) != 0;
 }
 
 static int sweep_parent(int parent)
@@ -320,17 +324,18 @@ static int sweep_parent(int parent)
 
 int cgroup_root_sweep(void)
 {
-	static const char *const controllers[] = {"", "memory", "pids", "cpuacct"};
+	/* pids first: without forks the others are soon empty. */
+	static const char *const controllers[] = {"", "pids", "memory", "cpuacct"};
 	int swept = 0;
 	for (size_t i = 0; i < COUNT_OF(controllers); i++) {
 		struct hierarchy own;
 		if (!find_hierarchy(controllers[i], &own))
 			continue;
-		auto_close int own_fd = open_folder(own.path);
+		auto_close int own_fd = open_folder(AT_FDCWD, own.path);
 		swept += sweep_parent(own_fd);
 		if (*controllers[i] || own_fd < 0)
 			continue;
-		auto_close int parent_fd = openat(own_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		auto_close int parent_fd = open_folder(own_fd, "..");
 		swept += sweep_parent(parent_fd);
 	}
 	return swept;

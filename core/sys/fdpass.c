@@ -17,7 +17,7 @@ int fdpass_send(int socket, const void *bytes, size_t len, const int *fds, size_
 	union control control = {0};
 	struct iovec part = {.iov_base = (void *)bytes, .iov_len = len};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	if (fd_count > FDPASS_MAX) {
+	if (fd_count > FDPASS_MAX || len == 0) { /* an empty message would look like the end */
 		errno = EINVAL;
 		return -1;
 	}
@@ -67,13 +67,15 @@ ssize_t fdpass_receive(int socket, void *bytes, size_t size, int *fds, size_t *f
 	size_t room = *fd_count;
 	*fd_count = 0;
 	ssize_t n;
+	/* ECONNRESET is told once, when the peer has closed with something unread; what it sent before is still there.
+	 */
 	do
 		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return -1;
 	size_t count = take_fds(&message, fds, room);
-	if (count > room || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+	if (count > room || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || (n == 0 && count > 0)) {
 		for (size_t i = 0; i < MIN(count, room); i++)
 			close(fds[i]);
 		errno = EMSGSIZE;
