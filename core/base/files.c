@@ -317,8 +317,7 @@ int tree_size(int dir, uint64_t *ret_bytes, struct assay_error *err)
 	return add_sizes(dir, 0, ret_bytes, err);
 }
 
-/* -- removal --------------------------------------------------------------------------------------------------------
- */
+/* -- removal -- */
 
 /*
  * A tree is removed by flattening: the folders in a folder of the root are moved up into the root, so that every folder

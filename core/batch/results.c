@@ -31,8 +31,7 @@ struct results {
 	void *arg;
 };
 
-/* -- reading --------------------------------------------------------------------------------------------------------
- */
+/* -- reading -- */
 
 static const struct assay_node *find_id(const struct assay_node *root)
 {
@@ -120,8 +119,7 @@ int results_read(const char *path, result_line_fn line, void *arg, struct assay_
 	return scan(path, &(struct results){.line = line, .arg = arg}, &torn, err);
 }
 
-/* -- going on with a file -------------------------------------------------------------------------------------------
- */
+/* -- going on with a file -- */
 
 static struct samples *samples_of(struct results *results, struct assay_str id_text, size_t words)
 {
@@ -262,8 +260,7 @@ size_t results_count(const struct results *results)
 	return results->count;
 }
 
-/* -- writing --------------------------------------------------------------------------------------------------------
- */
+/* -- writing -- */
 
 /* With the lock held. */
 static int append(struct results *results, struct assay_str text, struct assay_error *err)

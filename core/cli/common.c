@@ -31,8 +31,7 @@ int report(const struct assay_error *err)
 	return exit_code_of(err->status);
 }
 
-/* -- places ---------------------------------------------------------------------------------------------------------
- */
+/* -- places -- */
 
 enum { KEY_PLUGIN_PATH = 1000, KEY_CONF };
 
@@ -124,8 +123,7 @@ int places_open_registry(const struct places *places, struct registry **ret, str
 	return registry_open(places->plugin_roots, PLANNER_PATH, ret, err);
 }
 
-/* -- option values --------------------------------------------------------------------------------------------------
- */
+/* -- option values -- */
 
 int64_t option_count(struct argp_state *state, const char *name, const char *text, int64_t min, int64_t max)
 {

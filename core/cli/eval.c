@@ -108,8 +108,7 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-/* -- interruption ---------------------------------------------------------------------------------------------------
- */
+/* -- interruption -- */
 
 struct watcher {
 	struct evaluation *evaluation;
@@ -148,8 +147,7 @@ static int evaluate_watched(struct watcher *watcher, struct assay_error *err)
 	return status;
 }
 
-/* -- the verb -------------------------------------------------------------------------------------------------------
- */
+/* -- the verb -- */
 
 static void print_summary(const struct eval_options *eval, const struct evaluation *evaluation)
 {

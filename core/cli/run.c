@@ -130,8 +130,7 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-/* -- input ----------------------------------------------------------------------------------------------------------
- */
+/* -- input -- */
 
 /* By its descriptor: a socket has no name to open. */
 static int read_stdin(struct buffer *text, struct assay_error *err)
@@ -210,8 +209,7 @@ static int fill_request(const struct run_options *run, const struct registry *re
 	return status ? status : add_files(run, request, err);
 }
 
-/* -- the verb ---------------------------------------------------------------------------------------------------------
- */
+/* -- the verb -- */
 
 /* What done() leaves behind. */
 struct outcome {

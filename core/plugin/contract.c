@@ -49,8 +49,7 @@ static int count_descriptors(void)
 	return count;
 }
 
-/* -- sinks: they count, and fail when told to -----------------------------------------------------------------------
- */
+/* -- sinks: they count, and fail when told to -- */
 
 struct tally {
 	int files, runs, builds, protections, sources, tests, rejections, outcomes, prompts;
@@ -164,8 +163,7 @@ static int take_prompt(void *arg, struct assay_str text, struct assay_error *err
 	return 0;
 }
 
-/* -- languages ------------------------------------------------------------------------------------------------------
- */
+/* -- languages -- */
 
 static int plan_source(struct contract *contract, void *self, struct assay_str code, struct tally *tally,
                        struct assay_error *err)
@@ -214,8 +212,7 @@ static void check_language(struct contract *contract)
 	ops->destroy(self);
 }
 
-/* -- isolation ------------------------------------------------------------------------------------------------------
- */
+/* -- isolation -- */
 
 static void check_isolation(struct contract *contract)
 {
@@ -242,8 +239,7 @@ static void check_isolation(struct contract *contract)
 	ops->destroy(self);
 }
 
-/* -- datasets -------------------------------------------------------------------------------------------------------
- */
+/* -- datasets -- */
 
 /* What a program can leave behind: nothing, or bytes that are no text. */
 static int check_outputs(struct contract *contract, void *self, const struct assay_submission *submission,
@@ -357,8 +353,7 @@ static void check_dataset(struct contract *contract)
 	ops->destroy(self);
 }
 
-/* -- the whole ------------------------------------------------------------------------------------------------------
- */
+/* -- the whole -- */
 
 static void check_module(struct contract *contract)
 {

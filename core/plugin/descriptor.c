@@ -78,8 +78,7 @@ static const struct schema_field dataset_fields[] = {
     {0},
 };
 
-/* -- checks to the leaves -------------------------------------------------------------------------------------------
- */
+/* -- checks to the leaves -- */
 
 struct step_keys {
 	const struct assay_node *argv, *env;
@@ -199,8 +198,7 @@ static int check_needs(const struct assay_node *node, struct assay_error *err)
 	return status;
 }
 
-/* -- options --------------------------------------------------------------------------------------------------------
- */
+/* -- options -- */
 
 enum option_type { OPTION_TEXT, OPTION_INT, OPTION_REAL, OPTION_BOOL, OPTION_ENUM };
 static const char *const option_types[] = {"text", "int", "real", "bool", "enum", NULL};
@@ -328,8 +326,7 @@ int descriptor_options(struct arena *arena, const struct descriptor *descriptor,
 	return 0;
 }
 
-/* -- the file -------------------------------------------------------------------------------------------------------
- */
+/* -- the file -- */
 
 static int check_leaves(struct arena *arena, const struct file_keys *keys, struct assay_error *err)
 {

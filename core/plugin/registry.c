@@ -16,8 +16,7 @@ struct registry {
 
 static const enum assay_kind kinds[] = {ASSAY_KIND_LANGUAGE, ASSAY_KIND_ISOLATION, ASSAY_KIND_DATASET};
 
-/* -- toolchains -----------------------------------------------------------------------------------------------------
- */
+/* -- toolchains -- */
 
 static bool is_program(const char *path)
 {
@@ -73,8 +72,7 @@ int plugin_require_toolchain(const struct plugin *plugin, struct assay_error *er
 	                 descriptor_kind_name(plugin->kind), plugin->name, STR_ARG(plugin->missing));
 }
 
-/* -- modules --------------------------------------------------------------------------------------------------------
- */
+/* -- modules -- */
 
 /* The module lies in the plugin's own folder, or in the folder of its name below any root. Told: where it was sought.
  */
@@ -107,8 +105,7 @@ static int load_module(struct arena *arena, const char *const *roots, struct plu
 	                   &plugin->module, err);
 }
 
-/* -- discovery ------------------------------------------------------------------------------------------------------
- */
+/* -- discovery -- */
 
 static bool has_name(const struct plugin *plugin, struct assay_str name)
 {

@@ -191,8 +191,7 @@ void cgroup_read(const struct cgroup *cgroup, struct cgroup_usage *ret)
 	ret->process_denied = cgroup_read_keyed(is_v2 ? cgroup->v2_fd : cgroup->pids_fd, "pids.events", "max");
 }
 
-/* -- the end of a group ---------------------------------------------------------------------------------------------
- */
+/* -- the end of a group -- */
 
 static void reap(void)
 {

@@ -20,8 +20,7 @@
 #define FOLDER   "assay-"
 #define ROUND_NS INT64_C(200000)
 
-/* -- where the hierarchies are --------------------------------------------------------------------------------------
- */
+/* -- where the hierarchies are -- */
 
 struct hierarchy {
 	char path[PATH_MAX]; /* of this process's own group, absolute; "" when there is none */
@@ -131,8 +130,7 @@ static int open_folder(int parent, const char *path)
 	return is_cgroup ? steal_fd(&fd) : -1;
 }
 
-/* -- the root -------------------------------------------------------------------------------------------------------
- */
+/* -- the root -- */
 
 static int open_v1(const char *controller, const char *name)
 {
@@ -289,8 +287,7 @@ void cgroup_root_close(struct cgroup_root *root, const char *name)
 	root->has_memory = root->has_pids = root->has_cpu = false;
 }
 
-/* -- what crashes left ----------------------------------------------------------------------------------------------
- */
+/* -- what crashes left -- */
 
 /* Kills and removes the groups in a folder of ours, then the folder. */
 static bool sweep_folder(int parent, const char *name)

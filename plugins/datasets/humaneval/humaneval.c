@@ -40,8 +40,7 @@ static size_t find(struct assay_str text, struct assay_str needle)
 	return text.len;
 }
 
-/* -- options --------------------------------------------------------------------------------------------------------
- */
+/* -- options -- */
 
 /* Section 3.2 of the paper. */
 static const char *const codex_stops[] = {"\nclass", "\ndef", "\n#", "\nif", "\nprint"};
@@ -99,8 +98,7 @@ static void humaneval_destroy(void *self)
 	free(self);
 }
 
-/* -- a row ----------------------------------------------------------------------------------------------------------
- */
+/* -- a row -- */
 
 struct row {
 	struct assay_str prompt, test, entry_point;
@@ -135,8 +133,7 @@ static int humaneval_prompt(void *self_, const struct assay_problem *problem, co
 	return status ? status : sink->prompt(sink->arg, row.prompt, err);
 }
 
-/* -- cases ----------------------------------------------------------------------------------------------------------
- */
+/* -- cases -- */
 
 static struct assay_str cut_at_stops(const struct humaneval *self, struct assay_str completion)
 {
@@ -229,8 +226,7 @@ static int humaneval_cases(void *self_, const struct assay_submission *submissio
 	return status ? status : sink->test(sink->arg, &test, err);
 }
 
-/* -- check ----------------------------------------------------------------------------------------------------------
- */
+/* -- check -- */
 
 static int humaneval_check(void *self, const struct assay_submission *submission, const struct assay_observation *seen,
                            const struct assay_check_sink *sink, struct assay_error *err)
