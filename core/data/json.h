@@ -2,7 +2,8 @@
 /*
  * JSON in and out through json-c. In: strict RFC 8259, one value and nothing after it, valid UTF-8, no duplicate keys,
  * no NaN or Infinity, no NUL in a key, depth at most 64 (json-c 0.16 alone lets all of these pass). An integer outside
- * int64 becomes a real; one of more than 19 digits is refused, for json-c would clamp it. Out: objects of json-c, built by one thread, printed once.
+ * int64 becomes a real; one of more than 19 digits is refused, for json-c would clamp it. Out: objects of json-c, built
+ * by one thread, printed once.
  */
 #ifndef DATA_JSON_H
 #define DATA_JSON_H
