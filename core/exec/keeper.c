@@ -37,7 +37,7 @@ struct keeper {
 
 void keeper_cgroup_name(uint64_t sequence, char name[32])
 {
-	snprintf(name, 32, "box-%" PRIu64, sequence);
+	snprintf(name, 32, "%" PRIu64, sequence);
 }
 
 static int64_t tree_cpu_ns(const struct keeper *keeper)

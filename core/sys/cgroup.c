@@ -33,7 +33,7 @@ static void start_group(struct cgroup *cgroup, const struct cgroup_root *root, c
 {
 	*cgroup = (struct cgroup){
 	    .root = root, .v2_fd = -1, .memory_fd = -1, .pids_fd = -1, .cpu_fd = -1, .oom_event_fd = -1};
-	snprintf(cgroup->name, sizeof(cgroup->name), "%s", name);
+	snprintf(cgroup->name, sizeof(cgroup->name), "%s-%s", root->prefix, name);
 }
 
 static int limit_memory_v1(const struct cgroup *cgroup, uint64_t bytes)
@@ -113,10 +113,10 @@ int cgroup_make(struct cgroup *ret, const struct cgroup_root *root, const char *
 	for (size_t i = 0; i < COUNT_OF(folders.fds); i++) {
 		if (folders.roots[i] < 0)
 			continue;
-		if (mkdirat(folders.roots[i], name, 0755) == 0)
-			*folders.fds[i] = openat(folders.roots[i], name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (mkdirat(folders.roots[i], ret->name, 0755) == 0)
+			*folders.fds[i] = openat(folders.roots[i], ret->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (*folders.fds[i] < 0) {
-			int status = error_set(err, ASSAY_SYSTEM, errno, "cannot make the cgroup '%s'", name);
+			int status = error_set(err, ASSAY_SYSTEM, errno, "cannot make the cgroup '%s'", ret->name);
 			cgroup_remove(ret);
 			return status;
 		}
@@ -131,7 +131,7 @@ int cgroup_find(struct cgroup *ret, const struct cgroup_root *root, const char *
 	struct folders folders = folders_of(ret, root);
 	for (size_t i = 0; i < COUNT_OF(folders.fds); i++) {
 		if (folders.roots[i] >= 0)
-			*folders.fds[i] = openat(folders.roots[i], name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			*folders.fds[i] = openat(folders.roots[i], ret->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		is_found |= *folders.fds[i] >= 0;
 	}
 	return is_found ? 0 : -1;
@@ -158,6 +158,11 @@ static uint64_t oom_kills(const struct cgroup *cgroup)
 {
 	return cgroup->v2_fd >= 0 ? cgroup_read_keyed(cgroup->v2_fd, "memory.events", "oom_kill")
 	                          : cgroup_read_keyed(cgroup->memory_fd, "memory.oom_control", "oom_kill");
+}
+
+static uint64_t process_denied(const struct cgroup *cgroup)
+{
+	return cgroup_read_keyed(cgroup->v2_fd >= 0 ? cgroup->v2_fd : cgroup->pids_fd, "pids.events", "max");
 }
 
 bool cgroup_has_oom_kill(const struct cgroup *cgroup)
@@ -188,10 +193,21 @@ void cgroup_read(const struct cgroup *cgroup, struct cgroup_usage *ret)
 		ret->has_memory_peak =
 		    cgroup_read_number(is_v2 ? cgroup->v2_fd : cgroup->memory_fd,
 		                       is_v2 ? "memory.peak" : "memory.max_usage_in_bytes", &ret->memory_peak_bytes);
-	ret->process_denied = cgroup_read_keyed(is_v2 ? cgroup->v2_fd : cgroup->pids_fd, "pids.events", "max");
+	ret->process_denied = cgroup->has_ended ? cgroup->process_denied_before_end : process_denied(cgroup);
 }
 
 /* -- the end of a group -- */
+
+static void stop_forks(struct cgroup *cgroup)
+{
+	const int fds[] = {cgroup->v2_fd, cgroup->memory_fd, cgroup->pids_fd, cgroup->cpu_fd};
+	if (!cgroup->has_ended)
+		cgroup->process_denied_before_end = process_denied(cgroup);
+	cgroup->has_ended = true;
+	for (size_t i = 0; i < COUNT_OF(fds); i++)
+		if (fds[i] >= 0)
+			cgroup_stop_forks(fds[i]);
+}
 
 static void reap(void)
 {
@@ -199,7 +215,7 @@ static void reap(void)
 		;
 }
 
-int cgroup_kill(const struct cgroup *cgroup, int64_t deadline_ns)
+int cgroup_kill(struct cgroup *cgroup, int64_t deadline_ns)
 {
 	const int fds[] = {cgroup->v2_fd, cgroup->memory_fd, cgroup->pids_fd, cgroup->cpu_fd};
 	int first = -1;
@@ -211,11 +227,10 @@ int cgroup_kill(const struct cgroup *cgroup, int64_t deadline_ns)
 				alive = MAX(alive, cgroup_signal(fds[i], first < 0 ? 0 : SIGKILL));
 		if (first < 0) { /* a first look, to count; then nobody may fork on */
 			first = alive;
-			for (size_t i = 0; alive > 0 && i < COUNT_OF(fds); i++)
-				if (fds[i] >= 0)
-					cgroup_stop_forks(fds[i]);
-			if (alive > 0)
+			if (alive > 0) {
+				stop_forks(cgroup);
 				continue;
+			}
 		}
 		if (alive == 0)
 			return first;

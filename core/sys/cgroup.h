@@ -3,9 +3,11 @@
  * Limits and accounting of a whole process tree, on cgroup v2 or v1 behind one interface. Sources: the kernel's
  * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/{memory,pids,cpuacct}.rst.
  *
- * A `cgroup_root` is found once: a folder of ours below the cgroup this process is in (v2: in the nearest delegated
- * place; v1: one folder per controller hierarchy). Each controller may be missing by itself. A `cgroup` is one run's;
- * it is made, filled by one process before it execs, read, killed and removed by the box's keeper, on one thread.
+ * A `cgroup_root` is found once: where groups of ours can be made (v2: the nearest place that hands on controllers; v1:
+ * one per controller hierarchy). Each controller may be missing by itself. A `cgroup` is one run's; it is made, filled
+ * by one process before it execs, read, killed and removed by the box's keeper, on one thread. Groups lie side by side,
+ * not in a folder of ours: a folder can only be removed when the kernel has done with all that were in it, which it
+ * takes its time over, one after the other.
  */
 #ifndef SYS_CGROUP_H
 #define SYS_CGROUP_H
@@ -20,24 +22,28 @@ struct cgroup_root {
 	bool has_memory, has_pids, has_cpu; /* cpu: accounting of CPU time */
 	bool has_swap_limit;                /* v1: memory.memsw.*; v2: memory.swap.max */
 	int v2_fd;                          /* -1 unless v2 */
-	int memory_fd, pids_fd, cpu_fd;     /* v1 folders of ours, -1 where missing */
+	int memory_fd, pids_fd, cpu_fd;     /* of v1, -1 where missing */
+	char prefix[32];                    /* "assay-<name>": what the names of our groups begin with */
 	char reason[200];                   /* why something is missing, for people; "" when all is there */
 };
 
 /*
- * Makes the folder "assay-<name>" and enables the controllers in it. Never fails: what cannot be had is missing and
- * `reason` says why and how to get it. `name` is unique on the host (a pid) and plain.
+ * Finds the place and enables the controllers there. Never fails: what cannot be had is missing and `reason` says why
+ * and how to get it. `name` is the pid of the process whose life that of the groups is bound to.
  */
 void cgroup_root_open(struct cgroup_root *ret, const char *name);
-/* Removes the folder when empty (kills nothing) and closes the descriptors. */
-void cgroup_root_close(struct cgroup_root *root, const char *name);
-/* Kills all in folders "assay-<pid>" whose process <pid> is gone, and removes them; returns how many. */
+void cgroup_root_close(struct cgroup_root *root); /* closes the descriptors; groups stay */
+/* Kills all in groups "assay-<pid>-..." whose process <pid> is gone, and removes them; returns how many. */
 int cgroup_root_sweep(void);
+/* How many processors the cgroup this process is in may use at a time; 0: no limit of its own. */
+double cgroup_cpu_quota(void);
 
 struct cgroup {
 	const struct cgroup_root *root;
-	char name[32];
+	char name[64];
 	int v2_fd, memory_fd, pids_fd, cpu_fd; /* this run's folders; -1 where missing */
+	bool has_ended; /* cgroup_kill() has forbidden forks: those it refuses are not the limit's */
+	uint64_t process_denied_before_end;
 	int oom_event_fd; /* v1: eventfd of memory.oom_control; v2: memory.events (poll for POLLPRI); -1 */
 };
 
@@ -72,7 +78,7 @@ bool cgroup_has_oom_kill(const struct cgroup *cgroup);
  * Returns how many processes were seen alive at first, or -1 when some remain. Reaps every child of the caller that has
  * ended, so the caller has waited before for those whose status it wants; as a child subreaper it reaps orphans too.
  */
-int cgroup_kill(const struct cgroup *cgroup, int64_t deadline_ns);
+int cgroup_kill(struct cgroup *cgroup, int64_t deadline_ns);
 /* Removes the group's folders (retrying while the kernel still counts dying processes) and closes its descriptors. */
 void cgroup_remove(struct cgroup *cgroup);
 

@@ -132,13 +132,27 @@ static int open_folder(int parent, const char *path)
 
 /* -- the root -- */
 
-static int open_v1(const char *controller, const char *name)
+/* Whether groups can be made in a folder; whether one has the file `feature` (NULL: not asked). */
+static bool can_make_groups(int folder, const struct cgroup_root *root, const char *feature, bool *ret_has_feature)
+{
+	char path[96];
+	snprintf(path, sizeof(path), "%s-try", root->prefix);
+	if (folder < 0 || (mkdirat(folder, path, 0755) && errno != EEXIST))
+		return false;
+	if (feature) {
+		auto_close int group = openat(folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		*ret_has_feature = group >= 0 && faccessat(group, feature, F_OK, 0) == 0;
+	}
+	return unlinkat(folder, path, AT_REMOVEDIR) == 0;
+}
+
+static int open_v1(const char *controller, const struct cgroup_root *root)
 {
 	struct hierarchy hierarchy;
 	if (!find_hierarchy(controller, &hierarchy))
 		return -1;
 	auto_close int own = open_folder(AT_FDCWD, hierarchy.path);
-	return own < 0 ? -1 : make_folder(own, name);
+	return can_make_groups(own, root, NULL, NULL) ? steal_fd(&own) : -1;
 }
 
 static bool lists_word(int folder, const char *file, const char *word)
@@ -187,77 +201,65 @@ static void move_into_leaf(int folder)
 		cgroup_visit_processes(folder, move_process, &leaf);
 }
 
-static int make_v2_folder(int parent, const char *name)
+/* True when groups made in the folder have a memory limit. */
+static bool hands_on_memory(int folder)
 {
-	if (!lists_word(parent, "cgroup.subtree_control", "memory"))
-		enable_controllers(parent);
-	int folder = make_folder(parent, name);
-	if (folder >= 0)
+	if (folder >= 0 && !lists_word(folder, "cgroup.subtree_control", "memory"))
 		enable_controllers(folder);
-	return folder;
+	return folder >= 0 && lists_word(folder, "cgroup.subtree_control", "memory");
 }
 
-static int open_v2(const char *name)
+static int open_v2(const struct cgroup_root *root)
 {
 	struct hierarchy own;
 	if (!find_hierarchy("", &own))
 		return -1;
 	auto_close int own_fd = open_folder(AT_FDCWD, own.path);
-	if (own_fd < 0)
+	if (own_fd < 0 || !lists_word(own_fd, "cgroup.controllers", "memory"))
 		return -1;
-	if (!lists_word(own_fd, "cgroup.controllers", "memory"))
-		return -1;
-	enable_controllers(own_fd);
-	if (!lists_word(own_fd, "cgroup.subtree_control", "memory")) {
+	if (!hands_on_memory(own_fd)) {
 		auto_close int parent_fd = open_folder(own_fd, "..");
-		int folder = parent_fd < 0 ? -1 : make_v2_folder(parent_fd, name);
-		if (folder >= 0 && lists_word(folder, "cgroup.controllers", "memory"))
-			return folder;
-		if (folder >= 0) {
-			close(folder);
-			unlinkat(parent_fd, name, AT_REMOVEDIR);
-		}
+		if (hands_on_memory(parent_fd) && can_make_groups(parent_fd, root, NULL, NULL))
+			return steal_fd(&parent_fd);
 		move_into_leaf(own_fd);
+		enable_controllers(own_fd);
 	}
-	return make_v2_folder(own_fd, name);
+	return can_make_groups(own_fd, root, NULL, NULL) ? steal_fd(&own_fd) : -1;
 }
 
-static bool try_v2(struct cgroup_root *root, const char *folder)
+static bool try_v2(struct cgroup_root *root)
 {
-	root->v2_fd = open_v2(folder);
+	root->v2_fd = open_v2(root);
 	if (root->v2_fd < 0)
 		return false;
 	root->version = CGROUP_V2;
 	root->has_memory = lists_word(root->v2_fd, "cgroup.subtree_control", "memory");
 	root->has_pids = lists_word(root->v2_fd, "cgroup.subtree_control", "pids");
 	root->has_cpu = true; /* cpu.stat counts time in every group */
-	root->has_swap_limit = root->has_memory && faccessat(root->v2_fd, "memory.swap.max", F_OK, 0) == 0;
+	can_make_groups(root->v2_fd, root, "memory.swap.max", &root->has_swap_limit);
 	return root->has_memory || root->has_pids;
 }
 
-static void try_v1(struct cgroup_root *root, const char *folder)
+static void try_v1(struct cgroup_root *root)
 {
-	root->memory_fd = open_v1("memory", folder);
-	root->pids_fd = open_v1("pids", folder);
-	root->cpu_fd = open_v1("cpuacct", folder);
+	root->memory_fd = open_v1("memory", root);
+	root->pids_fd = open_v1("pids", root);
+	root->cpu_fd = open_v1("cpuacct", root);
 	root->has_memory = root->memory_fd >= 0;
 	root->has_pids = root->pids_fd >= 0;
 	root->has_cpu = root->cpu_fd >= 0;
-	root->has_swap_limit =
-	    root->has_memory && faccessat(root->memory_fd, "memory.memsw.limit_in_bytes", F_OK, 0) == 0;
+	can_make_groups(root->memory_fd, root, "memory.memsw.limit_in_bytes", &root->has_swap_limit);
 	if (root->has_memory || root->has_pids || root->has_cpu)
 		root->version = CGROUP_V1;
 }
 
 void cgroup_root_open(struct cgroup_root *ret, const char *name)
 {
-	char folder[64];
 	*ret = (struct cgroup_root){.v2_fd = -1, .memory_fd = -1, .pids_fd = -1, .cpu_fd = -1};
-	snprintf(folder, sizeof(folder), FOLDER "%s", name);
-	if (!try_v2(ret, folder)) {
-		if (ret->v2_fd >= 0)
-			cgroup_root_close(ret, name);
-		try_v1(ret, folder);
+	snprintf(ret->prefix, sizeof(ret->prefix), FOLDER "%s", name);
+	if (!try_v2(ret)) {
+		cgroup_root_close(ret);
+		try_v1(ret);
 	}
 	if (ret->has_memory && ret->has_pids && ret->has_cpu)
 		return;
@@ -267,24 +269,40 @@ void cgroup_root_open(struct cgroup_root *ret, const char *name)
 	         ret->has_memory ? "" : " memory", ret->has_pids ? "" : " processes", ret->has_cpu ? "" : " CPU time");
 }
 
-static void close_folder(int *fd, const char *folder)
+void cgroup_root_close(struct cgroup_root *root)
 {
-	if (*fd < 0)
-		return;
-	auto_close int parent = openat(*fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cgroup_remove_folder(parent, fd, folder); /* the kernel takes its time over the last run's group */
+	int *const fds[] = {&root->v2_fd, &root->memory_fd, &root->pids_fd, &root->cpu_fd};
+	for (size_t i = 0; i < COUNT_OF(fds); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+	root->version = CGROUP_NONE;
+	root->has_memory = root->has_pids = root->has_cpu = root->has_swap_limit = false;
 }
 
-void cgroup_root_close(struct cgroup_root *root, const char *name)
+/* -- the host's own limit -------------------------------------------------------------------------------------------
+ */
+
+double cgroup_cpu_quota(void)
 {
-	char folder[64];
-	snprintf(folder, sizeof(folder), FOLDER "%s", name);
-	close_folder(&root->v2_fd, folder);
-	close_folder(&root->memory_fd, folder);
-	close_folder(&root->pids_fd, folder);
-	close_folder(&root->cpu_fd, folder);
-	root->version = CGROUP_NONE;
-	root->has_memory = root->has_pids = root->has_cpu = false;
+	struct hierarchy own;
+	char text[64];
+	long long quota = 0, period = 0;
+	if (find_hierarchy("", &own)) {
+		auto_close int folder = open_folder(AT_FDCWD, own.path);
+		if (folder >= 0 && cgroup_read_text(folder, "cpu.max", text, sizeof(text)) &&
+		    sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0)
+			return (double)quota / (double)period;
+	}
+	if (!find_hierarchy("cpu", &own))
+		return 0;
+	auto_close int folder = open_folder(AT_FDCWD, own.path);
+	uint64_t quota_us, period_us; /* a quota of -1, none, is no number here */
+	return folder >= 0 && cgroup_read_number(folder, "cpu.cfs_quota_us", &quota_us) &&
+	               cgroup_read_number(folder, "cpu.cfs_period_us", &period_us) && period_us > 0
+	           ? (double)quota_us / (double)period_us
+	           : 0;
 }
 
 /* -- what crashes left -- */
@@ -309,9 +327,11 @@ static int sweep_parent(int parent)
 	auto_closedir DIR *dir = copy < 0 ? NULL : fdopendir(copy);
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		int64_t pid;
-		struct assay_str name = str_of(entry->d_name);
-		if (entry->d_type != DT_DIR || !str_starts_with(name, STR(FOLDER)) ||
-		    !parse_int64(str_slice(name, sizeof(FOLDER) - 1, name.len), &pid) || pid <= 0)
+		struct assay_str name = str_of(entry->d_name), part;
+		if (entry->d_type != DT_DIR || !str_starts_with(name, STR(FOLDER)))
+			continue;
+		name = str_slice(name, sizeof(FOLDER) - 1, name.len);
+		if (!str_cut(&name, '-', &part) || !parse_int64(part, &pid) || pid <= 0)
 			continue;
 		if (kill((pid_t)pid, 0) && errno == ESRCH && sweep_folder(parent, entry->d_name))
 			swept++;

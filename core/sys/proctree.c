@@ -29,6 +29,17 @@ static void add_pid(struct pids *pids, pid_t pid)
 	pids->list[pids->count++] = pid;
 }
 
+/* /proc/<pid>/stat from the end of the second field on, the name, which may hold anything; NULL when it is gone. */
+static const char *read_stat(pid_t pid, char *text, size_t size)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+	text[MAX(n, 0)] = 0;
+	return strrchr(text, ')');
+}
+
 /* The pids in a "children" file: decimal, each followed by a blank. */
 static void add_children_file(struct pids *pids, const char *path)
 {
@@ -62,7 +73,40 @@ static void add_children(struct pids *pids, pid_t parent)
 	}
 }
 
-static void find_descendants(struct pids *pids)
+/* All processes and, at the same index, their parents: for kernels without the "children" files. */
+static void scan_processes(struct pids *all, struct pids *parents)
+{
+	auto_closedir DIR *dir = opendir("/proc");
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		char text[1024];
+		int parent;
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		const char *fields = pid > 0 ? read_stat(pid, text, sizeof(text)) : NULL;
+		if (!fields || sscanf(fields, ") %*c %d", &parent) != 1)
+			continue;
+		add_pid(all, pid);
+		add_pid(parents, parent);
+	}
+}
+
+static void find_by_scan(struct pids *pids)
+{
+	struct pids all = {0}, parents = {0};
+	pids->count = 0;
+	scan_processes(&all, &parents);
+	pid_t parent = getpid();
+	for (size_t i = 0; i <= pids->count && pids->count < PROCESSES_MAX; i++) {
+		if (i > 0)
+			parent = pids->list[i - 1];
+		for (size_t k = 0; k < all.count; k++)
+			if (parents.list[k] == parent)
+				add_pid(pids, all.list[k]);
+	}
+	free(all.list);
+	free(parents.list);
+}
+
+static void find_by_children(struct pids *pids)
 {
 	pids->count = 0;
 	add_children(pids, getpid());
@@ -70,46 +114,51 @@ static void find_descendants(struct pids *pids)
 		add_children(pids, pids->list[i]);
 }
 
-static void reap(void)
+static void find_descendants(struct pids *pids)
 {
-	while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
+	if (access("/proc/thread-self/children", R_OK) == 0)
+		find_by_children(pids);
+	else
+		find_by_scan(pids);
+}
+
+/*
+ * False when the caller has no child left. /proc may miss a process that is being handed to another parent; the kernel
+ * does not, and a subreaper without children has no descendants.
+ */
+static bool reap(void)
+{
+	pid_t pid;
+	while ((pid = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
 		;
+	return pid == 0;
 }
 
 int proctree_kill_descendants(int64_t deadline_ns)
 {
 	struct pids pids = {0};
-	int killed = 0;
-	for (bool is_first = true;; is_first = false) {
-		reap();
+	size_t killed = 0;
+	bool is_left;
+	while ((is_left = reap()) && clock_now_ns() <= deadline_ns) {
 		find_descendants(&pids);
-		if (pids.count == 0 || clock_now_ns() > deadline_ns)
-			break;
-		if (is_first)
-			killed = (int)pids.count;
+		killed = MAX(killed, pids.count);
 		for (size_t i = 0; i < pids.count; i++) /* so that none can fork on while others are killed */
 			kill(pids.list[i], SIGSTOP);
 		for (size_t i = 0; i < pids.count; i++)
 			kill(pids.list[i], SIGKILL);
-		reap();
+		if (!reap())
+			continue;
 		clock_sleep_ns(ROUND_NS);
 	}
-	int result = pids.count == 0 ? killed : -1;
 	free(pids.list);
-	return result;
+	return is_left ? -1 : (int)killed;
 }
 
-/* utime + stime of /proc/<pid>/stat, fields 14 and 15, counted behind the name, which may hold anything. */
+/* utime + stime: fields 14 and 15. */
 static int64_t cpu_of(pid_t pid)
 {
-	char path[64], text[1024];
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	const char *rest = strrchr(text, ')');
+	char text[1024];
+	const char *rest = read_stat(pid, text, sizeof(text));
 	unsigned long user, system;
 	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
 		return 0;

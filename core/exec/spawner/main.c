@@ -6,7 +6,7 @@
  * clones each keeper as a child of the front, which therefore waits for it itself.
  *
  * When the front dies, keepers notice by themselves. The spawner waits for the last of them, then removes the scratch
- * folder and the cgroups.
+ * folder.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -24,8 +24,7 @@
 
 struct spawner_state {
 	struct cgroup_root root;
-	char name[16]; /* of the cgroup folder */
-	int lease[2];  /* every keeper holds the second end; the first reads end-of-file when all are gone */
+	int lease[2]; /* every keeper holds the second end; the first reads end-of-file when all are gone */
 	int scratch_parent;
 	char scratch_name[32];
 	struct pollfd sockets[1 + SPAWNER_LINKS_MAX]; /* the front's, then links */
@@ -127,7 +126,7 @@ static void clean_up(struct spawner_state *state)
 	close(state->lease[1]);
 	struct pollfd last_keeper = {.fd = state->lease[0], .events = POLLIN};
 	poll(&last_keeper, 1, 20000);
-	cgroup_root_close(&state->root, state->name);
+	cgroup_root_close(&state->root);
 	if (state->scratch_parent >= 0)
 		tree_remove(state->scratch_parent, state->scratch_name, NULL);
 }
@@ -144,9 +143,10 @@ int main(void)
 		return 2;
 	}
 	/* The front's pid: a spawner that takes over from a dead one must not sweep away the boxes that go on. */
-	snprintf(state.name, sizeof(state.name), "%d", getppid());
+	char owner[16];
+	snprintf(owner, sizeof(owner), "%d", getppid());
 	cgroup_root_sweep();
-	cgroup_root_open(&state.root, state.name);
+	cgroup_root_open(&state.root, owner);
 	struct spawner_hello hello = {
 	    .cgroup_version = state.root.version,
 	    .has_memory = state.root.has_memory,

@@ -121,7 +121,7 @@ static void test_limits(void **state)
 	step_record_free(&record);
 
 	limits = harness_limits();
-	limits.wall_ns = INT64_C(200000000);
+	limits.wall_ns = INT64_C(2000000000);
 	harness_shell(*state, "echo before; sleep 60", &limits, &record);
 	assert_int_equal(record.status, STEP_TIME_LIMIT);
 	assert_string_equal(record.limit_hit, "wall");
