@@ -26,7 +26,7 @@ struct dataset_source {
 	struct assay_str language; /* of the dataset's entry; empty when it has none */
 };
 
-int dataset_source_open(const struct registry *registry, const char *conf_root, const struct dataset_options *options,
+int dataset_source_open(const struct registry *registry, const char *conf_root, const struct dataset_options *given,
                         struct dataset_source *ret, struct assay_error *err);
 void dataset_source_close(struct dataset_source *source); /* accepts a zeroed one */
 

@@ -59,9 +59,8 @@ void layers_free(struct layers *layers)
 {
 	if (!layers)
 		return;
-	while (layers->ring.newer != &layers->ring) {
-		struct entry *entry = layers->ring.newer;
-		unlink_entry(entry);
+	for (struct entry *entry = layers->ring.newer, *next; entry != &layers->ring; entry = next) {
+		next = entry->newer;
 		entry_free(entry);
 	}
 	pthread_cond_destroy(&layers->built);

@@ -281,19 +281,31 @@ void cgroup_root_close(struct cgroup_root *root)
 	root->has_memory = root->has_pids = root->has_cpu = root->has_swap_limit = false;
 }
 
-/* -- the host's own limit -------------------------------------------------------------------------------------------
- */
+/* -- the host's own limit -- */
+
+/* "<quota> <period>" in microseconds, or "max <period>". */
+static double read_cpu_max(int folder)
+{
+	char text[64];
+	int64_t quota, period;
+	struct assay_str rest, word;
+	if (folder < 0 || !cgroup_read_text(folder, "cpu.max", text, sizeof(text)))
+		return 0;
+	rest = str_of(text);
+	if (!str_next_word(&rest, &word) || !parse_int64(word, &quota) || !str_next_word(&rest, &word) ||
+	    !parse_int64(word, &period) || period <= 0)
+		return 0;
+	return (double)quota / (double)period;
+}
 
 double cgroup_cpu_quota(void)
 {
 	struct hierarchy own;
-	char text[64];
-	long long quota = 0, period = 0;
 	if (find_hierarchy("", &own)) {
 		auto_close int folder = open_folder(AT_FDCWD, own.path);
-		if (folder >= 0 && cgroup_read_text(folder, "cpu.max", text, sizeof(text)) &&
-		    sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0)
-			return (double)quota / (double)period;
+		double quota = read_cpu_max(folder);
+		if (quota > 0)
+			return quota;
 	}
 	if (!find_hierarchy("cpu", &own))
 		return 0;

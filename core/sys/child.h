@@ -19,7 +19,7 @@ struct child_exit {
  * Returns the pid in the parent, 0 in the child, -1 with errno. The child has the caller's single thread.
  */
 pid_t child_clone(uint64_t flags, int cgroup_fd, int *ret_pidfd);
-int child_signal(int pidfd, int signal); /* 0, or -1 with errno; ESRCH when it has ended */
+int child_signal(int pidfd, int number); /* 0, or -1 with errno; ESRCH when it has ended */
 /* Waits for the end and reaps. 0, or -1 with errno (ECHILD when somebody else has reaped it). */
 int child_wait(int pidfd, struct child_exit *ret);
 /* Default dispositions for all signals and an empty mask: what a program expects to start with. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/proctree.h"
 #include "base/clock.h"
+#include "base/quantity.h"
+#include "base/str.h"
 #include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,15 +31,23 @@ static void add_pid(struct pids *pids, pid_t pid)
 	pids->list[pids->count++] = pid;
 }
 
-/* /proc/<pid>/stat from the end of the second field on, the name, which may hold anything; NULL when it is gone. */
-static const char *read_stat(pid_t pid, char *text, size_t size)
+/*
+ * Field `number` (from 3 on) of /proc/<pid>/stat (proc(5)), counted behind the name, which may hold anything; -1 when
+ * the process is gone.
+ */
+static int64_t stat_field(pid_t pid, int number)
 {
-	char path[64];
+	char path[64], text[1024];
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 	text[MAX(n, 0)] = 0;
-	return strrchr(text, ')');
+	struct assay_str rest = str_of(strrchr(text, ')')), word = {0};
+	int64_t value = -1;
+	for (int field = 2; field <= number; field++)
+		if (!str_next_word(&rest, &word))
+			return -1;
+	return parse_int64(word, &value) ? value : -1;
 }
 
 /* The pids in a "children" file: decimal, each followed by a blank. */
@@ -73,53 +83,29 @@ static void add_children(struct pids *pids, pid_t parent)
 	}
 }
 
-/* All processes and, at the same index, their parents: for kernels without the "children" files. */
-static void scan_processes(struct pids *all, struct pids *parents)
+/* The same for kernels without the "children" files: a look at every process there is. */
+static void add_children_by_scan(struct pids *pids, pid_t parent)
 {
 	auto_closedir DIR *dir = opendir("/proc");
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		char text[1024];
-		int parent;
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		const char *fields = pid > 0 ? read_stat(pid, text, sizeof(text)) : NULL;
-		if (!fields || sscanf(fields, ") %*c %d", &parent) != 1)
-			continue;
-		add_pid(all, pid);
-		add_pid(parents, parent);
+		if (pid > 0 && stat_field(pid, 4) == parent)
+			add_pid(pids, pid);
 	}
 }
 
-static void find_by_scan(struct pids *pids)
-{
-	struct pids all = {0}, parents = {0};
-	pids->count = 0;
-	scan_processes(&all, &parents);
-	pid_t parent = getpid();
-	for (size_t i = 0; i <= pids->count && pids->count < PROCESSES_MAX; i++) {
-		if (i > 0)
-			parent = pids->list[i - 1];
-		for (size_t k = 0; k < all.count; k++)
-			if (parents.list[k] == parent)
-				add_pid(pids, all.list[k]);
-	}
-	free(all.list);
-	free(parents.list);
-}
-
-static void find_by_children(struct pids *pids)
+static void find_with(struct pids *pids, void (*add)(struct pids *, pid_t))
 {
 	pids->count = 0;
-	add_children(pids, getpid());
+	add(pids, getpid());
 	for (size_t i = 0; i < pids->count && pids->count < PROCESSES_MAX; i++)
-		add_children(pids, pids->list[i]);
+		add(pids, pids->list[i]);
 }
 
 static void find_descendants(struct pids *pids)
 {
-	if (access("/proc/thread-self/children", R_OK) == 0)
-		find_by_children(pids);
-	else
-		find_by_scan(pids);
+	bool has_files = access("/proc/thread-self/children", R_OK) == 0;
+	find_with(pids, has_files ? add_children : add_children_by_scan);
 }
 
 /*
@@ -154,15 +140,11 @@ int proctree_kill_descendants(int64_t deadline_ns)
 	return is_left ? -1 : (int)killed;
 }
 
-/* utime + stime: fields 14 and 15. */
+/* utime + stime. */
 static int64_t cpu_of(pid_t pid)
 {
-	char text[1024];
-	const char *rest = read_stat(pid, text, sizeof(text));
-	unsigned long user, system;
-	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
-		return 0;
-	return (int64_t)(user + system) * (INT64_C(1000000000) / sysconf(_SC_CLK_TCK));
+	int64_t user = stat_field(pid, 14), system = stat_field(pid, 15);
+	return user < 0 || system < 0 ? 0 : (user + system) * (INT64_C(1000000000) / sysconf(_SC_CLK_TCK));
 }
 
 int64_t proctree_cpu_ns(void)

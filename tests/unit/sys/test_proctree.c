@@ -72,8 +72,8 @@ static int compare_ways(void)
 	grow_tree(2);
 	clock_sleep_ns(INT64_C(50000000));
 	reap();
-	find_by_children(&by_children);
-	find_by_scan(&by_scan);
+	find_with(&by_children, add_children);
+	find_with(&by_scan, add_children_by_scan);
 	size_t count = by_children.count;
 	bool is_same = count > 10 && by_scan.count == count;
 	if (is_same) {
