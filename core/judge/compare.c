@@ -72,13 +72,10 @@ static bool is_integer(struct assay_str text)
  * Decimal digits with at most one point, an optional sign and exponent. Wider than JSON's grammar, for programs print
  * "+1", ".5", "5." and "007".
  */
-static bool parse_decimal(struct assay_str text, double *ret)
+static bool is_decimal(struct assay_str text)
 {
-	char copy[256];
 	size_t digits = 0, i = text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+');
 	bool has_point = false;
-	if (text.len >= sizeof(copy))
-		return false;
 	for (; i < text.len; i++) {
 		if (isdigit((unsigned char)text.ptr[i]))
 			digits++;
@@ -89,27 +86,39 @@ static bool parse_decimal(struct assay_str text, double *ret)
 	}
 	if (digits == 0)
 		return false;
-	if (i < text.len && (text.ptr[i] == 'e' || text.ptr[i] == 'E')) {
-		struct assay_str exponent = str_slice(text, i + 1, text.len);
-		if (!is_integer(exponent))
-			return false;
-		i = text.len;
-	}
-	if (i != text.len)
+	if (i < text.len && (text.ptr[i] == 'e' || text.ptr[i] == 'E'))
+		return is_integer(str_slice(text, i + 1, text.len));
+	return i == text.len;
+}
+
+/*
+ * strtod() takes more than the grammar and wants a NUL at the end: the text is checked first, then copied. Most numbers
+ * are short and cost no allocation; long ones, such as a fraction of a thousand digits, are numbers as well.
+ */
+static bool parse_decimal(struct arena *arena, struct assay_str text, double *ret)
+{
+	char small[64];
+	if (!is_decimal(text))
 		return false;
-	memcpy(copy, text.ptr, text.len);
-	copy[text.len] = 0;
-	*ret = strtod(copy, NULL); /* the program never leaves the C locale */
+	const char *digits = small;
+	if (text.len < sizeof(small)) {
+		memcpy(small, text.ptr, text.len);
+		small[text.len] = 0;
+	} else {
+		digits = arena_copy(arena, text).ptr;
+	}
+	*ret = strtod(digits, NULL); /* the program never leaves the C locale */
 	return isfinite(*ret);
 }
 
-static bool tokens_match(const struct assay_comparison *how, struct assay_str actual, struct assay_str expected)
+static bool tokens_match(struct comparison *comparison, struct assay_str actual, struct assay_str expected)
 {
+	const struct assay_comparison *how = comparison->how;
 	double a, b;
 	if (str_equal(actual, expected))
 		return true;
-	if (!str_is(how->mode, "float") || (is_integer(actual) && is_integer(expected)) || !parse_decimal(actual, &a) ||
-	    !parse_decimal(expected, &b))
+	if (!str_is(how->mode, "float") || (is_integer(actual) && is_integer(expected)) ||
+	    !parse_decimal(comparison->arena, actual, &a) || !parse_decimal(comparison->arena, expected, &b))
 		return false;
 	double absolute = how->absolute_tolerance, relative = how->relative_tolerance;
 	if (absolute == 0 && relative == 0)
@@ -140,50 +149,82 @@ static bool equal_tokens(struct comparison *comparison)
 			                              number - 1, show(comparison->arena, expected).ptr);
 			return false;
 		}
-		if (!tokens_match(comparison->how, actual, expected))
+		if (!tokens_match(comparison, actual, expected))
 			return differ(comparison, "token", number, actual, expected);
 	}
 }
 
-/* What Python's float() takes for a number, as that service relies on it: single underscores between digits, too. */
-static bool parse_python_float(struct assay_str text, double *ret)
+/*
+ * The service is written in Python and relies on its str.strip(), str.lower() and float(); what follows does the same
+ * for ASCII. "inf" and "nan" need no parsing: float() takes them, but no difference with one is below any bound.
+ */
+
+/* Python counts the four separators 0x1C to 0x1F as blanks, C does not. */
+static bool is_python_blank(char c)
 {
-	char copy[256];
-	size_t len = 0;
-	if (text.len >= sizeof(copy))
+	return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
+}
+
+static struct assay_str python_strip(struct assay_str text)
+{
+	while (text.len > 0 && is_python_blank(text.ptr[text.len - 1]))
+		text.len--;
+	size_t begin = 0;
+	while (begin < text.len && is_python_blank(text.ptr[begin]))
+		begin++;
+	return str_slice(text, begin, text.len);
+}
+
+/* Not strncasecmp(), for which two texts are equal when they are so up to a NUL. */
+static bool equal_without_case(struct assay_str a, struct assay_str b)
+{
+	if (a.len != b.len)
 		return false;
+	for (size_t i = 0; i < a.len; i++)
+		if (tolower((unsigned char)a.ptr[i]) != tolower((unsigned char)b.ptr[i]))
+			return false;
+	return true;
+}
+
+/* A number with single underscores between digits, which float() passes over. */
+static bool parse_python_float(struct arena *arena, struct assay_str text, double *ret)
+{
+	if (text.len == 0 || !memchr(text.ptr, '_', text.len))
+		return parse_decimal(arena, text, ret);
+	char *copy = arena_alloc(arena, text.len);
+	size_t len = 0;
 	for (size_t i = 0; i < text.len; i++) {
-		bool between = i > 0 && i + 1 < text.len && isdigit((unsigned char)text.ptr[i - 1]) &&
-		               isdigit((unsigned char)text.ptr[i + 1]);
-		if (text.ptr[i] == '_' && !between)
+		bool is_between = i > 0 && i + 1 < text.len && isdigit((unsigned char)text.ptr[i - 1]) &&
+		                  isdigit((unsigned char)text.ptr[i + 1]);
+		if (text.ptr[i] == '_' && !is_between)
 			return false;
 		if (text.ptr[i] != '_')
 			copy[len++] = text.ptr[i];
 	}
-	return parse_decimal((struct assay_str){copy, len}, ret);
+	return parse_decimal(arena, (struct assay_str){copy, len}, ret);
 }
 
-static bool lines_match(struct assay_str actual, struct assay_str expected)
+static bool lines_match(struct arena *arena, struct assay_str actual, struct assay_str expected)
 {
 	double a, b;
-	actual = str_trim(actual);
-	expected = str_trim(expected);
-	if (actual.len == expected.len && (actual.len == 0 || strncasecmp(actual.ptr, expected.ptr, actual.len) == 0))
-		return true;
-	return parse_python_float(actual, &a) && parse_python_float(expected, &b) &&
-	       fabs(a - b) / fmax(fabs(b), 1e-10) < 1e-5;
+	actual = python_strip(actual);
+	expected = python_strip(expected);
+	return equal_without_case(actual, expected) ||
+	       (parse_python_float(arena, actual, &a) && parse_python_float(arena, expected, &b) &&
+	        fabs(a - b) / fmax(fabs(b), 1e-10) < 1e-5);
 }
 
 static bool equal_lines(struct comparison *comparison)
 {
-	struct assay_str actual_rest = str_trim(comparison->actual), expected_rest = str_trim(comparison->expected);
+	struct assay_str actual_rest = python_strip(comparison->actual);
+	struct assay_str expected_rest = python_strip(comparison->expected);
 	for (size_t number = 1;; number++) {
 		struct assay_str actual = {0}, expected = {0};
 		bool has_actual = str_cut(&actual_rest, '\n', &actual);
 		bool has_expected = str_cut(&expected_rest, '\n', &expected);
 		if (!has_actual && !has_expected)
 			return true;
-		if (has_actual != has_expected || !lines_match(actual, expected))
+		if (has_actual != has_expected || !lines_match(comparison->arena, actual, expected))
 			return differ(comparison, "line", number, actual, expected);
 	}
 }

@@ -8,7 +8,9 @@
  *                  max(absolute, relative * |expected|). ASCII decimal grammar; NaN and infinities only equal
  *                  themselves, byte for byte
  *   sandboxfusion  that service's rule: both trimmed, split into as many lines; each line equal without regard to
- *                  case and outer blanks, or both one number with |a-b| / max(|expected|, 1e-10) < 1e-5
+ *                  case and outer blanks, or both one number with |a-b| / max(|expected|, 1e-10) < 1e-5. Blanks, case
+ *                  and numbers are those of Python's strip(), lower() and float() for ASCII: "1_000" is 1000, and
+ *                  "nan" equals "NaN", but only as text
  */
 #ifndef JUDGE_COMPARE_H
 #define JUDGE_COMPARE_H

@@ -15,7 +15,7 @@ const struct schema_field limits_fields[] = {
 };
 
 const struct limits limits_default = {
-    .wall_ns = 30 * NS_PER_S,
+    .wall_ns = 45 * NS_PER_S,
     .cpu_ns = 10 * NS_PER_S,
     .memory_bytes = UINT64_C(512) << 20,
     .processes = 64,
@@ -59,7 +59,7 @@ int limits_read(const struct assay_node *map, struct limits *ret, struct assay_e
 static int64_t clock_for_cpu(int64_t cpu_ns)
 {
 	cpu_ns = MIN(cpu_ns, TIME_MAX_NS);
-	return MAX(3 * cpu_ns, cpu_ns + 5 * NS_PER_S);
+	return 3 * cpu_ns + 15 * NS_PER_S;
 }
 
 void limits_fill(struct limits *limits, const struct limits *base)

@@ -7,8 +7,8 @@
 #include "data/schema.h"
 
 struct limits {
-	int64_t wall_ns;       /* the safety net; defaults to a multiple of the CPU limit */
-	int64_t cpu_ns;        /* of the whole process tree: the judge of "too slow" */
+	int64_t wall_ns; /* the safety net; defaults to 3 * cpu_ns + 15 s, so that a busy machine flips no verdict */
+	int64_t cpu_ns;  /* of the whole process tree: the judge of "too slow" */
 	uint64_t memory_bytes; /* of the whole process tree, by cgroup; else of each process, by rlimit */
 	int64_t processes;     /* processes and threads at a time */
 	uint64_t output_bytes; /* kept of each of stdout and stderr */

@@ -23,7 +23,7 @@ static void test_default_is_definite(void **state)
 {
 	(void)state;
 	assert_int_equal(limits_default.cpu_ns, 10 * NS_PER_S);
-	assert_int_equal(limits_default.wall_ns, 30 * NS_PER_S);
+	assert_int_equal(limits_default.wall_ns, 45 * NS_PER_S);
 	assert_int_equal(limits_default.memory_bytes, 512 * MIB);
 	assert_int_equal(limits_default.processes, 64);
 	assert_int_equal(limits_default.output_bytes, 8 * MIB);
@@ -48,10 +48,10 @@ static void test_clock_follows_cpu(void **state)
 	(void)state;
 	struct limits limits = {.cpu_ns = 1 * NS_PER_S};
 	limits_fill(&limits, &limits_default);
-	assert_int_equal(limits.wall_ns, 6 * NS_PER_S); /* cpu + 5 s */
+	assert_int_equal(limits.wall_ns, 18 * NS_PER_S);
 	limits = (struct limits){.cpu_ns = 60 * NS_PER_S};
 	limits_fill(&limits, &limits_default);
-	assert_int_equal(limits.wall_ns, 180 * NS_PER_S); /* 3 * cpu, above the default's 30 s */
+	assert_int_equal(limits.wall_ns, 195 * NS_PER_S); /* above the default */
 	limits = (struct limits){.cpu_ns = 60 * NS_PER_S, .wall_ns = 7};
 	limits_fill(&limits, &limits_default);
 	assert_int_equal(limits.wall_ns, 7);
@@ -74,7 +74,7 @@ static void test_layers(void **state)
 	limits_fill(&limits, &language);
 	limits_fill(&limits, &limits_default);
 	assert_int_equal(limits.cpu_ns, 2 * NS_PER_S);
-	assert_int_equal(limits.wall_ns, 7 * NS_PER_S); /* of the problem's CPU limit, not the pipeline's 20 s */
+	assert_int_equal(limits.wall_ns, 21 * NS_PER_S); /* of the problem's CPU limit, not the pipeline's 20 s */
 	assert_int_equal(limits.memory_bytes, 64 * MIB);
 	assert_int_equal(limits.processes, 8);
 	assert_int_equal(limits.output_bytes, 1 * MIB);
