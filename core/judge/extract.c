@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/str.h"
 #include <ctype.h>
+#include <strings.h>
 
 /* Tags that models write, and the language they mean. */
 static const struct {
@@ -48,7 +49,7 @@ static struct assay_str tag_word(struct assay_str tag)
 	while (tag.len > 0 && (tag.ptr[0] == '{' || tag.ptr[0] == '.'))
 		tag = str_slice(tag, 1, tag.len);
 	size_t len = 0;
-	while (len < tag.len && !isspace((unsigned char)tag.ptr[len]) && !strchr("{}:,", tag.ptr[len]))
+	while (len < tag.len && !isspace((unsigned char)tag.ptr[len]) && !memchr("{}:,", tag.ptr[len], 4))
 		len++;
 	return str_slice(tag, 0, len);
 }
@@ -242,7 +243,7 @@ static struct assay_str find_python(struct arena *arena, struct assay_str text)
 		bool is_blank = str_trim(line).len == 0;
 		bool begins = !is_blank && line.ptr[0] != ' ' && line.ptr[0] != '\t' &&
 		              (is_definition(line) || is_import(line) || line.ptr[0] == '@');
-		if (!begins && (code.len == 0 || (!is_blank && !strchr(" \t#)]}", line.ptr[0])))) {
+		if (!begins && (code.len == 0 || (!is_blank && !memchr(" \t#)]}", line.ptr[0], 6)))) {
 			if (has_definition)
 				break;
 			buffer_clear(&code);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Code out of a chat model's completion. Fences are those of CommonMark (``` and ~~~, three or more, closed by a fence
- * at least as long), opened at any indentation and also behind words when the tag is a known one ("Here: ```python");
- * everything in a <think>...</think> section before the answer is passed over. Words of the
- * result's type are those of SandboxFusion's `extracted_type`, and "raw" where nothing was to be extracted.
+ * at least as long), opened at any indentation, and also behind words when the tag is a known one ("Here: ```python");
+ * everything in a <think>...</think> section before the answer is passed over. Words of the result's type are those of
+ * SandboxFusion's `extracted_type`, and "raw" where nothing was to be extracted.
  */
 #ifndef JUDGE_EXTRACT_H
 #define JUDGE_EXTRACT_H

@@ -8,7 +8,7 @@
 set -euo pipefail
 build=$(readlink -f "${1:?usage: run.sh BUILD_DIR}")
 cache=$build/vm
-tests=(unit_sys_cgroup unit_sys_child unit_exec_box)
+tests=(unit_sys_cgroup unit_sys_child unit_sys_fdpass unit_sys_proctree unit_exec_box)
 
 skip() {
 	echo "SKIPPED: no virtual machine: $*"

@@ -6,6 +6,7 @@
  */
 #include <assay/dataset.h>
 #include <assay/text.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,16 @@ struct stdio_dataset {
 	enum extraction extraction;
 };
 
+/* A tolerance that is negative, endless or no number would accept nothing or everything. */
+static int read_tolerance(const struct assay_host *host, const struct assay_node *node, double *ret,
+                          struct assay_error *err)
+{
+	int status = host->node_real(node, ret, err);
+	if (status == ASSAY_OK && !(*ret >= 0 && *ret <= DBL_MAX))
+		return host->fail_at(err, node, "a tolerance is a number that is not negative");
+	return status;
+}
+
 static int read_options(struct stdio_dataset *self, const struct assay_node *options, struct assay_error *err)
 {
 	const struct assay_host *host = self->host;
@@ -24,11 +35,11 @@ static int read_options(struct stdio_dataset *self, const struct assay_node *opt
 	self->how.size = sizeof(self->how);
 	int status = host->node_str(host->node_get(options, "compare"), &self->how.mode, err);
 	if (status == ASSAY_OK)
-		status =
-		    host->node_real(host->node_get(options, "absolute_tolerance"), &self->how.absolute_tolerance, err);
+		status = read_tolerance(host, host->node_get(options, "absolute_tolerance"),
+		                        &self->how.absolute_tolerance, err);
 	if (status == ASSAY_OK)
-		status =
-		    host->node_real(host->node_get(options, "relative_tolerance"), &self->how.relative_tolerance, err);
+		status = read_tolerance(host, host->node_get(options, "relative_tolerance"),
+		                        &self->how.relative_tolerance, err);
 	if (status == ASSAY_OK)
 		status = host->node_str(host->node_get(options, "extract"), &extraction, err);
 	if (status == ASSAY_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../test.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "judge/compare.h"
 
@@ -58,6 +59,26 @@ static void test_modes(void **state)
 	    {"1\n\n2", "1\n2", false, true, true, false},
 	    {"-0.0", "0", false, false, true, true},
 	    {"+1", "1", false, false, false, true},
+	    {".5", "0.5", false, false, true, true},
+	    {"5.", "5", false, false, true, true},
+	    {"1_0.5", "10.5", false, false, false, true},
+	    {"1__0", "10", false, false, false, false},
+	    {"_10", "10", false, false, false, false},
+	    {"10_", "10", false, false, false, false},
+	    {"1e", "1", false, false, false, false},
+	    {"1e1.5", "1", false, false, false, false},
+	    {"1.2.3", "1.2", false, false, false, false},
+	    {".", "0", false, false, false, false},
+	    {"-", "0", false, false, false, false},
+	    {"1f", "1", false, false, false, false},
+	    {"0x1p3", "8", false, false, false, false},
+	    {"inf", "inf", true, true, true, true},
+	    {"inf", "1e308", false, false, false, false},
+	    {"nan", "0.0", false, false, false, false},
+	    {"1e999", "2e999", false, false, false, false}, /* neither is a number that a double holds */
+	    {"1e-999", "0.0", false, false, true, true},
+	    {"2\x1c", "2", false, false, false, true},            /* a blank for Python alone */
+	    {"\xC3\x89", "\xC3\xA9", false, false, false, false}, /* case is that of ASCII */
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const struct row *row = &rows[i];
@@ -68,6 +89,48 @@ static void test_modes(void **state)
 	}
 	assert_false(equal("tokens", STR("a\0b"), STR("a")));
 	assert_true(equal("", STR("a\0b "), STR("a\0b"))); /* the default is tokens */
+	for (size_t m = 0; compare_modes[m]; m++)
+		assert_false(equal(compare_modes[m], STR("a\0b"), STR("a\0c")));
+	assert_false(equal("float", STR("1.0\0x"), STR("1")));
+	assert_false(equal("sandboxfusion", STR("1\0"), STR("1")));
+}
+
+/* Numbers are numbers however many digits they have. */
+static void test_long_numbers(void **state)
+{
+	(void)state;
+	for (size_t digits = 50; digits < 5000; digits += 1 + digits / 4) {
+		auto_arena struct arena *arena = arena_new();
+		char *third = arena_alloc(arena, digits + 8), *zeroes = arena_alloc(arena, digits + 8);
+		memcpy(third, "0.", 2);
+		memset(third + 2, '3', digits);
+		memset(zeroes, '0', digits);
+		memcpy(zeroes + digits, "7.5", 3);
+		assert_true(equal("float", str_of(third), STR("0.33333333333333")));
+		assert_false(equal("float", str_of(third), STR("0.3334")));
+		assert_true(equal("float", str_of(zeroes), STR("7.5")));
+		assert_true(equal("sandboxfusion", STR("7.50000001"), str_of(zeroes)));
+		assert_false(equal("tokens", str_of(zeroes), STR("7.5")));
+	}
+}
+
+/* One long line, one long token, many of either: no work is done twice. */
+static void test_hostile_lengths(void **state)
+{
+	(void)state;
+	static const char *const units[] = {"1", "1_", "1e", "1.5 ", "1\n", " ", "\n", "a", "-", "\x1c"};
+	for (size_t i = 0; i < COUNT_OF(units); i++) {
+		auto_buffer struct buffer text = {0}, other = {0};
+		while (text.len < 1000000)
+			buffer_append_str(&text, str_of(units[i]));
+		buffer_append_str(&other, buffer_str(&text));
+		buffer_append(&other, "2", 1);
+		for (size_t m = 0; compare_modes[m]; m++) {
+			assert_true(equal(compare_modes[m], buffer_str(&text), buffer_str(&text)));
+			equal(compare_modes[m], buffer_str(&text), buffer_str(&other));
+			equal(compare_modes[m], buffer_str(&other), buffer_str(&text));
+		}
+	}
 }
 
 static void test_tolerance(void **state)
@@ -118,6 +181,7 @@ static void test_unknown_mode_and_difference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_tolerance),
+	                                   cmocka_unit_test(test_long_numbers), cmocka_unit_test(test_hostile_lengths),
 	                                   cmocka_unit_test(test_unknown_mode_and_difference)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
