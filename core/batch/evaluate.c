@@ -93,9 +93,15 @@ static void done(struct request *request, void *arg)
 	pthread_mutex_unlock(&run->lock);
 }
 
+/* By its own name: an alias would mean nothing to a dataset type. An unknown one is told when it is planned for. */
 static struct assay_str choose_language(const struct run *run, const struct completion *completion)
 {
-	return completion->language.len > 0 ? completion->language : run->evaluation->language;
+	const struct plugin *plugin;
+	struct assay_str name = completion->language.len > 0 ? completion->language : run->evaluation->language;
+	if (name.len == 0 ||
+	    registry_find(engine_registry(run->evaluation->engine), ASSAY_KIND_LANGUAGE, name, &plugin, NULL))
+		return name;
+	return str_of(plugin->name);
 }
 
 /* Reads one completion and submits it; 1, 0 at the end, negative on error. */

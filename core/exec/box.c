@@ -199,7 +199,8 @@ void box_protections(const struct spawner_hello *facts, struct protections *prot
 	protections_set(protections, "wall", "clock");
 	protections_set(protections, "cpu", facts->has_cpu ? cgroup : "process-tree");
 	protections_set(protections, "memory", facts->has_memory ? cgroup : "rlimit");
-	protections_set(protections, "processes", facts->has_processes ? cgroup : "rlimit");
+	/* The limit counts all processes of the user, and none of root's. */
+	protections_set(protections, "processes", facts->has_processes ? cgroup : geteuid() == 0 ? "none" : "rlimit");
 	protections_set(protections, "kill", facts->cgroup_version == CGROUP_NONE ? "process-tree" : cgroup);
 	protections_set(protections, "output", "cap");
 	protections_set(protections, "file_size", "rlimit");

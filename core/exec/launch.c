@@ -142,6 +142,8 @@ void launch_stem(const struct cgroup *cgroup, int keeper_fd)
 	set_limits(keeper_fd, &sheet.limits, cgroup);
 	place_descriptors(keeper_fd, fds);
 	take_identity(keeper_fd, &sheet);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL)) /* again: another user id has cleared it */
+		fail(keeper_fd, ASSAY_SYSTEM, errno, "PR_SET_PDEATHSIG");
 	child_reset_signals();
 	int failure = exec_in_path(sheet.argv, sheet.env);
 	char what[200];

@@ -108,7 +108,7 @@ static struct entry *evict(struct layers *layers)
 /* A build that says something about the source, rather than about this moment. */
 static bool is_repeatable(const struct step_record *build)
 {
-	return build->status == STEP_FINISHED || build->status == STEP_SIGNALLED;
+	return build->status == STEP_FINISHED;
 }
 
 static void build_entry(struct layers *layers, struct entry *entry, layer_build_fn build, void *arg)

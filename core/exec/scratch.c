@@ -6,39 +6,22 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "exec/scratch_lock.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #define PREFIX       "assay-"
 #define RANDOM_BYTES 6
 #define NAME_LEN     (sizeof(PREFIX) - 1 + 2 * RANDOM_BYTES)
-#define LOCK_NAME    ".lock"
 
-/* Takes the lock of a scratch folder; -1 when somebody holds it. */
-static int lock_folder(int folder_fd, int flags)
-{
-	auto_close int fd = openat(folder_fd, LOCK_NAME, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
-		return -1;
-	return steal_fd(&fd);
-}
-
-/* Removes `name` if it is a scratch folder of this user whose instance is gone. */
+/* Removes what an instance left that is gone. */
 static void sweep_one(int parent_fd, const char *name)
 {
-	auto_close int fd = openat(parent_fd, name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) || st.st_uid != geteuid())
-		return;
-	auto_close int lock_fd = lock_folder(fd, O_RDWR);
-	if (lock_fd < 0)
-		return;
 	struct assay_error err = {0};
-	if (tree_remove(parent_fd, name, &err))
+	if (scratch_remove_dead(parent_fd, name, &err))
 		log_line(LOG_WARNING, "cannot remove '%s' of an earlier run: %s", name, err.message);
 }
 
@@ -75,7 +58,7 @@ int scratch_open(struct scratch *ret, struct assay_error *err)
 	auto_close int fd = dir_make(parent_fd, ret->name, 0711, err);
 	if (fd < 0)
 		return error_wrap(err, "the folder for temporary files, '%s'", parent);
-	ret->lock_fd = lock_folder(fd, O_RDWR | O_CREAT | O_EXCL);
+	ret->lock_fd = scratch_lock(fd);
 	if (ret->lock_fd < 0)
 		return error_set(err, ASSAY_SYSTEM, errno, "cannot lock '%s/%s'", parent, ret->name);
 	size_t path_size = strlen(parent) + sizeof(ret->name) + 1;

@@ -2,7 +2,7 @@
 /*
  * The scratch folder of one Assay process: every workspace and layer lives in it, and it goes when the process ends,
  * however it ends (spawner_guard()). What even that left (a power cut, both killed) is swept at the next start: a lock
- * held by every process of an instance tells the living from the dead.
+ * held by the front tells the living from the dead.
  */
 #ifndef EXEC_SCRATCH_H
 #define EXEC_SCRATCH_H

@@ -72,11 +72,15 @@ static int launch(struct spawner *spawner, struct assay_error *err)
 		                 spawner->program);
 	close(steal_fd(&theirs));
 	size_t no_fds = 0;
-	ssize_t len = fdpass_receive(ours, &spawner->hello, sizeof(spawner->hello), NULL, &no_fds);
-	if (len != sizeof(spawner->hello)) {
+	struct spawner_hello hello;
+	ssize_t len = fdpass_receive(ours, &hello, sizeof(hello), NULL, &no_fds);
+	if (len != sizeof(hello)) {
+		close(steal_fd(&ours)); /* its sign to go */
 		waitpid(spawner->pid, NULL, 0);
 		return error_set(err, ASSAY_INTERNAL, 0, "'%s' ended before it was ready", spawner->program);
 	}
+	if (spawner->generation == 0) /* others read it by now, and a later one finds the same host */
+		spawner->hello = hello;
 	spawner->socket = steal_fd(&ours);
 	spawner->generation++;
 	return send_guard(spawner, err);
@@ -193,50 +197,81 @@ int spawner_connect(struct spawner *spawner, struct spawner_link **ret, struct a
 	return 0;
 }
 
-/* Sends a request; false when the spawner is gone. */
-static bool send_request(struct spawner_link *link, const struct spawner_request *request, const int *fd)
+/* How a question to the spawner went. One that fails for want of descriptors does not mean that the spawner is gone. */
+enum answer { ANSWERED, SPAWNER_GONE, OUT_OF_DESCRIPTORS };
+
+static enum answer why_failed(ssize_t len)
 {
-	return link->socket >= 0 && fdpass_send(link->socket, request, sizeof(*request), fd, fd ? 1 : 0) == 0;
+	bool is_gone = len >= 0 || errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN || errno == EBADF;
+	return is_gone ? SPAWNER_GONE : OUT_OF_DESCRIPTORS;
 }
 
-/* Receives its answer; false when the spawner is gone. */
-static bool receive_reply(struct spawner_link *link, struct spawner_reply *reply, int *ret_fd)
+static enum answer send_request(struct spawner_link *link, const struct spawner_request *request, const int *fd)
+{
+	if (link->socket < 0)
+		return SPAWNER_GONE;
+	return fdpass_send(link->socket, request, sizeof(*request), fd, fd ? 1 : 0) ? why_failed(-1) : ANSWERED;
+}
+
+static enum answer receive_reply(struct spawner_link *link, struct spawner_reply *reply, int *ret_fd)
 {
 	size_t count = 1;
 	int fd = -1;
-	if (link->socket < 0 || fdpass_receive(link->socket, reply, sizeof(*reply), &fd, &count) != sizeof(*reply))
-		return false;
+	if (link->socket < 0)
+		return SPAWNER_GONE;
+	ssize_t len = fdpass_receive(link->socket, reply, sizeof(*reply), &fd, &count);
+	if (len != sizeof(*reply))
+		return why_failed(len);
 	*ret_fd = count ? fd : -1;
-	return true;
+	return ANSWERED;
 }
 
-void spawner_prepare(struct spawner_link *link)
+/* Asks for a keeper unless that has been done. */
+static enum answer ask(struct spawner_link *link)
 {
 	int ends[2];
-	if (link->is_asked || fdpass_pair(ends))
-		return;
+	if (link->is_asked)
+		return ANSWERED;
+	if (fdpass_pair(ends))
+		return OUT_OF_DESCRIPTORS;
 	struct spawner_request request = {.kind = SPAWNER_PREPARE};
 	request.sequence = atomic_fetch_add(&link->spawner->sequence, 1);
-	link->is_asked = send_request(link, &request, &ends[1]);
+	enum answer answer = send_request(link, &request, &ends[1]);
 	close(ends[1]);
+	link->is_asked = answer == ANSWERED;
 	if (link->is_asked)
 		link->next =
 		    (struct prepared_keeper){.keeper_fd = -1, .control_fd = ends[0], .sequence = request.sequence};
 	else
 		close(ends[0]);
+	return answer;
 }
 
-/* Waits for the answer about the keeper that was asked for; false when the spawner is gone. */
-static bool receive_keeper(struct spawner_link *link, struct assay_error *err)
+void spawner_prepare(struct spawner_link *link)
+{
+	ask(link);
+}
+
+/* Forgets the keeper that was asked for; one that lives sees its control socket close and goes. */
+static void forget_keeper(struct spawner_link *link)
+{
+	close(link->next.control_fd);
+	link->is_asked = false;
+}
+
+/* Waits for the keeper that was asked for: afterwards it is there, or forgotten. */
+static enum answer receive_keeper(struct spawner_link *link, struct assay_error *err)
 {
 	struct spawner_reply reply;
 	if (link->next.keeper_fd >= 0)
-		return true;
-	if (!receive_reply(link, &reply, &link->next.keeper_fd))
-		return false;
-	if (reply.error.status && err)
+		return ANSWERED;
+	enum answer answer = receive_reply(link, &reply, &link->next.keeper_fd);
+	if (answer == ANSWERED && link->next.keeper_fd >= 0)
+		return answer;
+	forget_keeper(link);
+	if (answer == ANSWERED && err)
 		*err = reply.error;
-	return true;
+	return answer;
 }
 
 void spawner_retire(struct spawner_link *link, int keeper_fd)
@@ -253,8 +288,10 @@ void spawner_disconnect(struct spawner_link *link)
 {
 	if (!link)
 		return;
-	if (link->is_asked && receive_keeper(link, NULL)) {
-		close(link->next.control_fd); /* which is its sign to go */
+	if (link->is_asked)
+		receive_keeper(link, NULL);
+	if (link->is_asked) {
+		forget_keeper(link);
 		spawner_retire(link, link->next.keeper_fd);
 	}
 	spawner_retire(link, -1);
@@ -266,18 +303,23 @@ void spawner_disconnect(struct spawner_link *link)
 int spawner_take(struct spawner_link *link, struct prepared_keeper *ret, struct assay_error *err)
 {
 	for (int attempt = 0; attempt < 3; attempt++) {
-		spawner_prepare(link);
-		bool has_answer = link->is_asked && receive_keeper(link, err);
-		if (has_answer && link->next.keeper_fd >= 0) {
+		struct assay_error cause = {0};
+		enum answer answer = ask(link);
+		if (answer == ANSWERED)
+			answer = receive_keeper(link, &cause);
+		if (link->is_asked) {
 			*ret = link->next;
 			link->is_asked = false;
 			return 0;
 		}
-		if (link->is_asked)
-			close(link->next.control_fd);
-		link->is_asked = false;
-		if (has_answer)
-			return ASSAY_SYSTEM; /* *err says why it could not be cloned */
+		if (answer == OUT_OF_DESCRIPTORS)
+			return error_set(err, ASSAY_LIMIT, 0,
+			                 "too many open files to start a box; run fewer at a time (--jobs)");
+		if (answer == ANSWERED) {
+			if (err)
+				*err = cause;
+			return cause.status ? cause.status : ASSAY_INTERNAL;
+		}
 		int status = link_again(link, err);
 		if (status)
 			return status;
@@ -290,11 +332,18 @@ int spawner_mop_up(struct spawner_link *link, uint64_t sequence, struct assay_er
 	struct spawner_request request = {.kind = SPAWNER_MOP_UP, .sequence = sequence};
 	struct spawner_reply reply;
 	int fd = -1;
-	/* Answers come in order: the one about a keeper that was asked for comes first. */
-	if (!send_request(link, &request, NULL) || (link->is_asked && !receive_keeper(link, NULL)) ||
-	    !receive_reply(link, &reply, &fd))
-		return error_set(err, ASSAY_INTERNAL, 0, "the spawner died while a box was cleaned up");
-	if (reply.error.status && err)
-		*err = reply.error;
-	return reply.error.status;
+	for (int attempt = 0; attempt < 2; attempt++) {
+		/* Answers come in order: the one about a keeper that was asked for comes first. */
+		if (link->is_asked)
+			receive_keeper(link, NULL);
+		if (send_request(link, &request, NULL) == ANSWERED && receive_reply(link, &reply, &fd) == ANSWERED) {
+			if (reply.error.status && err)
+				*err = reply.error;
+			return reply.error.status;
+		}
+		int status = link_again(link, err);
+		if (status)
+			return status;
+	}
+	return error_set(err, ASSAY_INTERNAL, 0, "the spawner died while a box was cleaned up");
 }

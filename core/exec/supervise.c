@@ -16,6 +16,7 @@
 
 #define CHUNK           ((size_t)64 << 10)
 #define KEEPER_GRACE_NS INT64_C(15000000000) /* past the wall limit, for a keeper that has to kill and clean up */
+#define KEEPER_LATE_NS  INT64_C(500000000)
 
 enum { STDOUT, STDERR, MARK, STDIN, CONTROL, KEEPER, CANCEL, FD_COUNT };
 
@@ -112,10 +113,15 @@ static void handle(struct watch *watch)
 /* Until the report has come or the keeper is lost. */
 static int watch_until_report(struct watch *watch, struct assay_error *err)
 {
-	int64_t deadline_ns = clock_now_ns() + watch->supervision->limits->wall_ns + KEEPER_GRACE_NS;
+	int64_t overdue_ns = clock_now_ns() + watch->supervision->limits->wall_ns + KEEPER_LATE_NS;
+	int64_t deadline_ns = overdue_ns + KEEPER_GRACE_NS;
 	while (!watch->has_report) {
-		if (poll(watch->fds, FD_COUNT, clock_poll_ms(deadline_ns)) < 0 && errno != EINTR)
+		if (poll(watch->fds, FD_COUNT, clock_poll_ms(overdue_ns)) < 0 && errno != EINTR)
 			return error_set(err, ASSAY_SYSTEM, errno, "poll");
+		if (clock_now_ns() >= overdue_ns) { /* a program that is not confined may have stopped it */
+			child_signal(watch->fds[KEEPER].fd, SIGCONT);
+			overdue_ns = clock_now_ns() + KEEPER_LATE_NS;
+		}
 		handle(watch);
 		if (watch->has_report)
 			break;
@@ -128,6 +134,7 @@ static int watch_until_report(struct watch *watch, struct assay_error *err)
 		}
 		if (clock_now_ns() >= deadline_ns) {
 			child_signal(watch->fds[KEEPER].fd, SIGKILL);
+			watch->supervision->is_keeper_killed = true;
 			return error_set(err, ASSAY_INTERNAL, 0, "the box's keeper did not end the run in time");
 		}
 	}
@@ -150,7 +157,7 @@ int supervise(struct supervision *supervision, struct step_record *record, struc
 
 	int status = watch_until_report(&watch, err);
 	for (int which = STDOUT; which <= MARK; which++)
-		while (watch.fds[which].fd >= 0 && take(&watch, which))
+		while (status == 0 && watch.fds[which].fd >= 0 && take(&watch, which))
 			;
 	for (int i = STDOUT; i <= CONTROL; i++)
 		close_fd(&watch.fds[i]);

@@ -39,7 +39,7 @@ struct plan_box {
 	bool has_identity;
 	uid_t uid;
 	gid_t gid;
-	struct protections protections; /* of the backend; the keeper adds those of the limits */
+	struct protections protections; /* of the backend and of the limits */
 };
 
 struct plan {

@@ -26,6 +26,19 @@ static void raise_descriptor_limit(void)
 	}
 }
 
+/* A box takes about ten descriptors of the front. One too few in the middle of a run would be a failure of ours. */
+static int check_descriptors(int slots, struct assay_error *err)
+{
+	struct rlimit limit;
+	rlim_t needed = 64 + 16 * (rlim_t)slots;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
+		return 0;
+	return error_set(err, ASSAY_MISSING, 0,
+	                 "%d boxes at a time take %llu open files and the hard limit is %llu: raise it (ulimit -Hn), "
+	                 "or run fewer at a time (--jobs)",
+	                 slots, (unsigned long long)needed, (unsigned long long)limit.rlim_cur);
+}
+
 static int usable_cpus(void)
 {
 	cpu_set_t cpus;
@@ -35,7 +48,10 @@ static int usable_cpus(void)
 static int open_parts(struct engine *engine, const struct engine_config *config, struct assay_error *err)
 {
 	struct workshop *workshop = &engine->workshop;
-	int status = spawner_start(config->spawner, &engine->spawner, err);
+	int slots = config->slots > 0 ? config->slots : usable_cpus();
+	int status = check_descriptors(slots, err);
+	if (status == 0)
+		status = spawner_start(config->spawner, &engine->spawner, err);
 	if (status == 0)
 		status = registry_open(config->plugin_roots, PLANNER_PATH, &engine->registry, err);
 	if (status == 0)
@@ -50,7 +66,7 @@ static int open_parts(struct engine *engine, const struct engine_config *config,
 	workshop->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (workshop->cancel_fd < 0)
 		return error_set(err, ASSAY_SYSTEM, errno, "eventfd");
-	return slots_open(engine->spawner, config->slots > 0 ? config->slots : usable_cpus(), &engine->slots, err);
+	return slots_open(engine->spawner, slots, &engine->slots, err);
 }
 
 int engine_open(const struct engine_config *config, struct engine **ret, struct assay_error *err)

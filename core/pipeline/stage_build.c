@@ -26,6 +26,11 @@ static int build_layer(void *arg, const struct workspace *workspace, struct step
 	                        .workspace = workspace,
 	                        .cancel_fd = build->work->workshop->cancel_fd};
 	box_run(build->slot->link, &box, record);
+	/* Back from the box's user: what cases share must not be theirs to change. */
+	if (plan->box.has_identity)
+		status = tree_chown(workspace->scratch->fd, workspace->name, geteuid(), getegid(), err);
+	if (status)
+		return status;
 	return tree_remove(workspace->fd, ".tmp", err); /* every case has its own */
 }
 
@@ -64,5 +69,11 @@ int stage_build(struct work *work, struct source *source, struct slot *slot, str
 	char key[DIGEST_HEX_SIZE];
 	layer_key(&source->plan, key);
 	struct build build = {.work = work, .slot = slot, .plan = &source->plan};
-	return layers_get(work->workshop->layers, key, build_layer, &build, &source->layer, err);
+	for (int attempt = 0;; attempt++) {
+		status = layers_get(work->workshop->layers, key, build_layer, &build, &source->layer, err);
+		if (status || attempt > 0 || !source->layer->build.is_keeper_lost)
+			return status;
+		layers_release(work->workshop->layers, source->layer); /* and it is forgotten: once more */
+		source->layer = NULL;
+	}
 }

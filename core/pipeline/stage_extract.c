@@ -68,8 +68,8 @@ static int take_test(void *arg, const struct assay_case *given, struct assay_err
 static int take_rejection(void *arg, enum assay_outcome outcome, struct assay_str detail, struct assay_error *err)
 {
 	struct work *work = arg;
-	if (outcome == ASSAY_OUTCOME_ACCEPTED)
-		return error_set(err, ASSAY_INTERNAL, 0, "a dataset accepted a completion without running it");
+	if (outcome <= ASSAY_OUTCOME_ACCEPTED || outcome >= ASSAY_OUTCOME_INFRASTRUCTURE)
+		return error_set(err, ASSAY_INTERNAL, 0, "a dataset rejected a completion with no reason there is");
 	work->request->verdict.outcome = outcome;
 	work->request->verdict.detail = arena_copy(work->request->arena, detail);
 	work->is_decided = true;

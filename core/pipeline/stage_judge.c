@@ -46,8 +46,11 @@ void judge_build(struct test_case *test)
 
 static int take_outcome(void *arg, enum assay_outcome outcome, struct assay_str detail, struct assay_error *err)
 {
-	(void)err;
-	set_result(arg, outcome, detail);
+	struct test_case *test = arg;
+	if (test->result.outcome != ASSAY_OUTCOME_NONE || outcome <= ASSAY_OUTCOME_NONE ||
+	    outcome >= ASSAY_OUTCOME_INFRASTRUCTURE)
+		return error_set(err, ASSAY_INTERNAL, 0, "a dataset gave a second outcome, or none there is");
+	set_result(test, outcome, detail);
 	return 0;
 }
 

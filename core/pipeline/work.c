@@ -60,7 +60,8 @@ static void carry_out(struct work *work, struct test_case *test, struct slot *sl
 		judge_failure(test, &err);
 	else if (work->request->dataset && pipeline->stages & STAGE_JUDGE)
 		stage_judge(work, test);
-	if (test->result.outcome != ASSAY_OUTCOME_ACCEPTED)
+	enum assay_outcome outcome = test->result.outcome; /* a failure of ours hides no other */
+	if (outcome != ASSAY_OUTCOME_ACCEPTED && outcome != ASSAY_OUTCOME_INFRASTRUCTURE)
 		atomic_store(&work->has_failed_case, true);
 }
 

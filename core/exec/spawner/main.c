@@ -10,8 +10,8 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "exec/keeper.h"
+#include "exec/scratch_lock.h"
 #include "exec/spawner.h"
 #include "sys/child.h"
 #include <fcntl.h>
@@ -128,7 +128,8 @@ static void clean_up(struct spawner_state *state)
 	poll(&last_keeper, 1, 20000);
 	cgroup_root_close(&state->root);
 	if (state->scratch_parent >= 0)
-		tree_remove(state->scratch_parent, state->scratch_name, NULL);
+		scratch_remove_dead(state->scratch_parent, state->scratch_name,
+		                    NULL); /* unless the front lives after all */
 }
 
 int main(void)

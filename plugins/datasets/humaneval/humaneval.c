@@ -246,8 +246,8 @@ struct contribution {
 
 /*
  * The prompt always goes before the code, for it brings imports and helpers. As `mode: auto` has it, a completion is an
- * answer of a chat model when a fence begins in it, unless it first goes on where the prompt ends: models that were
- * given the prompt in a fence close that fence and explain.
+ * answer of a chat model when it begins with reasoning or has a fence in it, unless it first goes on where the prompt
+ * ends: models that were given the prompt in a fence close that fence and explain.
  */
 static int take_code(const struct humaneval *self, const struct assay_submission *submission, struct assay_str prompt,
                      struct contribution *ret, struct assay_error *err)
@@ -255,11 +255,14 @@ static int take_code(const struct humaneval *self, const struct assay_submission
 	const struct assay_host *host = self->host;
 	struct assay_scope *scope = submission->problem->scope;
 	struct assay_str completion = submission->completion;
-	int goes_on = continues_prompt(completion), is_chat = self->mode == MODE_CHAT;
+	struct assay_str line;
+	first_line(completion, &line);
+	int goes_on = continues_prompt(completion);
+	int is_chat = self->mode == MODE_CHAT || (self->mode == MODE_AUTO && assay_text_starts_with(line, "<think>"));
 	ret->code.size = sizeof(ret->code);
 	ret->code.type = "raw";
 	ret->head = ret->glue = assay_text("");
-	if (is_chat || (self->mode == MODE_AUTO && has_fence(completion) && !goes_on)) {
+	if (is_chat || (self->mode == MODE_AUTO && !goes_on && has_fence(completion))) {
 		int status = host->extract(scope, completion, assay_text("python"), &ret->code, err);
 		if (status)
 			return status;

@@ -132,6 +132,17 @@ static int emit_tests(const struct assay_host *host, const struct assay_problem 
 	return status;
 }
 
+/* What begins with a fence or with reasoning is no program as it stands, even if no code is found in it. */
+static int is_answer(struct assay_str completion)
+{
+	while (completion.len > 0 && strchr(" \t\r\n", completion.ptr[0])) {
+		completion.ptr++;
+		completion.len--;
+	}
+	return assay_text_starts_with(completion, "```") || assay_text_starts_with(completion, "~~~") ||
+	       assay_text_starts_with(completion, "<think>");
+}
+
 static int take_code(const struct stdio_dataset *self, const struct assay_submission *submission,
                      struct assay_extraction *ret, struct assay_error *err)
 {
@@ -143,7 +154,8 @@ static int take_code(const struct stdio_dataset *self, const struct assay_submis
 		status = self->host->extract(submission->problem->scope, submission->completion, submission->language,
 		                             ret, err);
 	int is_fenced = strcmp(ret->type, "fenced") == 0 || strcmp(ret->type, "incomplete_fenced") == 0;
-	if (self->extraction == EXTRACT_FENCED || is_fenced)
+	if (status || self->extraction == EXTRACT_FENCED || is_fenced ||
+	    (self->extraction == EXTRACT_AUTO && is_answer(submission->completion)))
 		return status;
 	ret->type = "raw";
 	ret->code = submission->completion;
