@@ -244,6 +244,8 @@ struct json_object *json_real(double value)
 		if (strtod(text, NULL) == value)
 			break;
 	}
+	if (!strpbrk(text, ".e")) /* or it would read back as an integer, and -0 as 0 */
+		strcat(text, ".0");
 	return json_object_new_double_s(value, text);
 }
 

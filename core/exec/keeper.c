@@ -181,9 +181,6 @@ static void collect(struct keeper *keeper)
 	struct cgroup_usage usage;
 	cgroup_read(&keeper->cgroup, &usage);
 	report->oom_kills = usage.oom_kills;
-	if (usage.oom_kills > 0 && !usage.is_own_oom)
-		error_set(&report->error, ASSAY_SYSTEM, 0,
-		          "the host ran out of memory and killed processes of the run");
 	report->process_denied = usage.process_denied;
 	report->cpu_ns = usage.cpu_ns;
 	if (usage.cpu_ns < 0)

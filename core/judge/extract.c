@@ -42,6 +42,12 @@ static const struct {
     {"html", "html"},
 };
 
+/* strchr() also finds the NUL at the end of the set. */
+static bool is_one_of(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
 /* "python title=x", "{.python}", "python:main.py": the first word counts. */
 static struct assay_str tag_word(struct assay_str tag)
 {
@@ -49,7 +55,7 @@ static struct assay_str tag_word(struct assay_str tag)
 	while (tag.len > 0 && (tag.ptr[0] == '{' || tag.ptr[0] == '.'))
 		tag = str_slice(tag, 1, tag.len);
 	size_t len = 0;
-	while (len < tag.len && !isspace((unsigned char)tag.ptr[len]) && !memchr("{}:,", tag.ptr[len], 4))
+	while (len < tag.len && !isspace((unsigned char)tag.ptr[len]) && !is_one_of(tag.ptr[len], "{}:,"))
 		len++;
 	return str_slice(tag, 0, len);
 }
@@ -243,7 +249,7 @@ static struct assay_str find_python(struct arena *arena, struct assay_str text)
 		bool is_blank = str_trim(line).len == 0;
 		bool begins = !is_blank && line.ptr[0] != ' ' && line.ptr[0] != '\t' &&
 		              (is_definition(line) || is_import(line) || line.ptr[0] == '@');
-		if (!begins && (code.len == 0 || (!is_blank && !memchr(" \t#)]}", line.ptr[0], 6)))) {
+		if (!begins && (code.len == 0 || (!is_blank && !is_one_of(line.ptr[0], " \t#)]}")))) {
 			if (has_definition)
 				break;
 			buffer_clear(&code);

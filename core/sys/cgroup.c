@@ -160,16 +160,6 @@ static uint64_t oom_kills(const struct cgroup *cgroup)
 	                          : cgroup_read_keyed(cgroup->memory_fd, "memory.oom_control", "oom_kill");
 }
 
-/* Whether the group has run into its own limit. */
-static bool has_met_limit(const struct cgroup *cgroup)
-{
-	uint64_t failures;
-	if (cgroup->v2_fd >= 0)
-		return cgroup_read_keyed(cgroup->v2_fd, "memory.events", "oom") > 0;
-	return cgroup->memory_fd >= 0 && cgroup_read_number(cgroup->memory_fd, "memory.failcnt", &failures) &&
-	       failures > 0;
-}
-
 static uint64_t process_denied(const struct cgroup *cgroup)
 {
 	return cgroup_read_keyed(cgroup->v2_fd >= 0 ? cgroup->v2_fd : cgroup->pids_fd, "pids.events", "max");
@@ -199,7 +189,6 @@ void cgroup_read(const struct cgroup *cgroup, struct cgroup_usage *ret)
 {
 	bool is_v2 = cgroup->v2_fd >= 0;
 	*ret = (struct cgroup_usage){.cpu_ns = cgroup_cpu_ns(cgroup), .oom_kills = oom_kills(cgroup)};
-	ret->is_own_oom = ret->oom_kills > 0 && has_met_limit(cgroup);
 	if (is_v2 ? cgroup->root->has_memory : cgroup->memory_fd >= 0)
 		ret->has_memory_peak =
 		    cgroup_read_number(is_v2 ? cgroup->v2_fd : cgroup->memory_fd,

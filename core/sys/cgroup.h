@@ -56,8 +56,7 @@ struct cgroup_usage {
 	int64_t cpu_ns;             /* -1 unknown */
 	uint64_t memory_peak_bytes; /* 0 unknown */
 	bool has_memory_peak;
-	uint64_t oom_kills;      /* processes killed by the kernel for want of memory */
-	bool is_own_oom;         /* for want under this group's limit, not the host's or a parent's */
+	uint64_t oom_kills;      /* processes of the group that the kernel killed for want of memory */
 	uint64_t process_denied; /* forks refused by the process limit */
 };
 

@@ -43,7 +43,7 @@ for test in "${tests[@]}"; do
 	with_libraries "$build/tests/$test"
 done
 install "$build/libexec/assay/assay-spawner" "$root/build/libexec/assay/"
-for program in bash env ls cat head yes sleep setsid true pgrep; do
+for program in bash env ls cat head tail yes sleep setsid true pgrep; do
 	install -D "$(type -P "$program")" "$root/usr/bin/$program"
 	with_libraries "$root/usr/bin/$program"
 done

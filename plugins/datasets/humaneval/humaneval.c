@@ -131,7 +131,7 @@ static int read_row(const struct humaneval *self, const struct assay_node *node,
 static int humaneval_prompt(void *self_, const struct assay_problem *problem, const struct assay_prompt_sink *sink,
                             struct assay_error *err)
 {
-	struct row row;
+	struct row row = {0};
 	int status = read_row((const struct humaneval *)self_, problem->row, &row, err);
 	return status ? status : sink->prompt(sink->arg, row.prompt, err);
 }
@@ -306,7 +306,7 @@ static int humaneval_cases(void *self_, const struct assay_submission *submissio
 	const struct humaneval *self = (const struct humaneval *)self_;
 	const struct assay_host *host = self->host;
 	struct assay_scope *scope = submission->problem->scope;
-	struct row row;
+	struct row row = {0};
 	struct contribution taken;
 	int status = read_row(self, submission->problem->row, &row, err);
 	if (status == ASSAY_OK)

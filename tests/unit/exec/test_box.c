@@ -121,6 +121,15 @@ static void test_limits(void **state)
 	step_record_free(&record);
 
 	limits = harness_limits();
+	limits.memory_bytes = UINT64_C(32) << 20;
+	harness_shell(*state, "head -c 200000000 /dev/zero | tail", &limits, &record);
+	if (spawner_facts(((struct harness *)*state)->spawner)->has_memory) {
+		assert_int_equal(record.status, STEP_MEMORY_LIMIT);
+		assert_string_equal(record.limit_hit, "memory");
+	}
+	step_record_free(&record);
+
+	limits = harness_limits();
 	limits.wall_ns = INT64_C(2000000000);
 	harness_shell(*state, "echo before; sleep 60", &limits, &record);
 	assert_int_equal(record.status, STEP_TIME_LIMIT);
