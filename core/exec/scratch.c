@@ -55,11 +55,13 @@ int scratch_open(struct scratch *ret, struct assay_error *err)
 	memcpy(ret->name, name.data, name.len + 1);
 
 	/* Searchable, so that programs under another user id reach their workspace; not listable. */
-	auto_close int fd = dir_make(parent_fd, ret->name, 0711, err);
+	char unlocked[sizeof(ret->name) + 1]; /* a name that nobody sweeps, until the lock is held */
+	snprintf(unlocked, sizeof(unlocked), ".%s", ret->name);
+	auto_close int fd = dir_make(parent_fd, unlocked, 0711, err);
 	if (fd < 0)
 		return error_wrap(err, "the folder for temporary files, '%s'", parent);
 	ret->lock_fd = scratch_lock(fd);
-	if (ret->lock_fd < 0)
+	if (ret->lock_fd < 0 || renameat(parent_fd, unlocked, parent_fd, ret->name))
 		return error_set(err, ASSAY_SYSTEM, errno, "cannot lock '%s/%s'", parent, ret->name);
 	size_t path_size = strlen(parent) + sizeof(ret->name) + 1;
 	ret->path = xmalloc(path_size);
