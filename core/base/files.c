@@ -91,7 +91,7 @@ static int open_parent(int at, char *path, const char **ret_name, struct assay_e
 	return folder >= 0 ? steal_fd(&folder) : error_set(err, ASSAY_SYSTEM, errno, "cannot duplicate a descriptor");
 }
 
-static int write_all(int fd, struct assay_str content)
+int file_write_all(int fd, struct assay_str content)
 {
 	while (content.len > 0) {
 		ssize_t n = write(fd, content.ptr, content.len);
@@ -117,7 +117,7 @@ int file_write_beneath(int at, struct assay_str path, struct assay_str content, 
 	auto_close int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set(err, ASSAY_SYSTEM, errno, "cannot make the file '%.*s'", STR_ARG(path));
-	if (write_all(fd, content) || fchmod(fd, mode))
+	if (file_write_all(fd, content) || fchmod(fd, mode))
 		return error_set(err, ASSAY_SYSTEM, errno, "cannot write the file '%.*s'", STR_ARG(path));
 	return 0;
 }
@@ -220,7 +220,7 @@ static int copy_content(int from, int to)
 	for (ssize_t n; (n = read(from, block, sizeof(block))) != 0;) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 || write_all(to, (struct assay_str){block, (size_t)n}))
+		if (n < 0 || file_write_all(to, (struct assay_str){block, (size_t)n}))
 			return -1;
 	}
 	return 0;

@@ -28,6 +28,8 @@ int file_write_beneath(int at, struct assay_str path, struct assay_str content, 
  */
 int file_read_beneath(int at, struct assay_str path, size_t limit, struct buffer *out, uint64_t *ret_size,
                       struct assay_error *err);
+/* Writes all of it, however many calls that takes; 0, or -1 with errno. */
+int file_write_all(int fd, struct assay_str content);
 /* Reads a whole trusted file of at most `limit` bytes; a longer one is an error. */
 int file_read(const char *path, size_t limit, struct buffer *out, struct assay_error *err);
 

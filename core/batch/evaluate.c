@@ -33,6 +33,14 @@ static void keep_error(struct run *run, const struct assay_error *err)
 	pthread_mutex_unlock(&run->lock);
 }
 
+/* Of the plan where there was one; else as it was asked for, which may be empty. */
+static struct assay_str language_of(const struct request *request)
+{
+	const struct verdict *verdict = &request->verdict;
+	return verdict->test_count > 0 && verdict->tests[0].record.language ? str_of(verdict->tests[0].record.language)
+	                                                                    : request->language;
+}
+
 static struct json_object *result_json(const struct request *request, const struct ticket *ticket)
 {
 	const struct verdict *verdict = &request->verdict;
@@ -41,9 +49,7 @@ static struct json_object *result_json(const struct request *request, const stru
 	struct json_object *line = json_map();
 	json_add_copied(line, completion->id_column.ptr, json_of_node(completion->id));
 	json_add_int(line, "sample", completion->sample);
-	/* The language's own name where one was planned, whatever alias it was asked for by. */
-	const char *planned = verdict->test_count > 0 ? verdict->tests[0].record.language : NULL;
-	struct assay_str language = planned ? str_of(planned) : request->language;
+	struct assay_str language = language_of(request);
 	if (language.len > 0)
 		json_add_str(line, "language", language);
 	else
@@ -79,11 +85,10 @@ static void done(struct request *request, void *arg)
 	}
 	pthread_mutex_lock(&run->lock);
 	const struct verdict *verdict = &request->verdict;
-	const char *planned = verdict->test_count > 0 ? verdict->tests[0].record.language : NULL;
 	const struct result_line result = {.id_text = ticket->completion.id_text,
 	                                   .sample = ticket->completion.sample,
 	                                   .outcome = verdict->outcome,
-	                                   .language = planned ? str_of(planned) : request->language};
+	                                   .language = language_of(request)};
 	summary_add(run->evaluation->summary, &result);
 	if (verdict->outcome == ASSAY_OUTCOME_INFRASTRUCTURE && !run->evaluation->first_failure.status)
 		keep_failure(run->evaluation, request, ticket);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/results.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "batch/rows.h"
@@ -267,19 +268,12 @@ static int append(struct results *results, struct assay_str text, struct assay_e
 {
 	struct stat st;
 	bool is_file = fstat(results->fd, &st) == 0 && S_ISREG(st.st_mode);
-	while (text.len > 0) {
-		ssize_t n = write(results->fd, text.ptr, text.len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			int saved = errno;
-			if (is_file && ftruncate(results->fd, st.st_size))
-				saved = errno; /* the part stays; who resumes cuts it off */
-			return error_set(err, ASSAY_SYSTEM, saved, "cannot write '%s'", results->path);
-		}
-		text = str_slice(text, (size_t)n, text.len);
-	}
-	return 0;
+	if (file_write_all(results->fd, text) == 0)
+		return 0;
+	int saved = errno;
+	if (is_file && ftruncate(results->fd, st.st_size))
+		saved = errno; /* the part stays; who resumes cuts it off */
+	return error_set(err, ASSAY_SYSTEM, saved, "cannot write '%s'", results->path);
 }
 
 int results_write(struct results *results, struct json_object *line, struct assay_error *err)

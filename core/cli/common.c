@@ -111,10 +111,8 @@ void places_close(struct places *places)
 
 int places_open_engine(const struct places *places, int slots, struct engine **ret, struct assay_error *err)
 {
-	const struct engine_config config = {.plugin_roots = places->plugin_roots,
-	                                     .conf_root = places->conf_root,
-	                                     .spawner = places->spawner,
-	                                     .slots = slots};
+	const struct engine_config config = {
+	    .plugin_roots = places->plugin_roots, .spawner = places->spawner, .slots = slots};
 	return engine_open(&config, ret, err);
 }
 

@@ -116,7 +116,6 @@ int slots_open(struct spawner *spawner, int count, struct slots **ret, struct as
 	slots->starts = xmalloc((size_t)count * sizeof(*slots->starts));
 	int status = 0;
 	for (int i = 0; i < count && status == 0; i++) {
-		slots->slots[i].index = i;
 		status = spawner_connect(spawner, &slots->slots[i].link, err);
 		if (status == 0)
 			status = start_thread(slots, i, err);
@@ -153,11 +152,6 @@ void slots_close(struct slots *slots)
 	free(slots->threads);
 	free(slots->slots);
 	free(slots);
-}
-
-int slots_count(const struct slots *slots)
-{
-	return slots->count;
 }
 
 void slots_submit(struct slots *slots, struct job *job)

@@ -12,7 +12,6 @@ struct slots;
 
 /* A thread and its way to the spawner. */
 struct slot {
-	int index;
 	struct spawner_link *link;
 };
 
@@ -32,7 +31,6 @@ struct job {
 int slots_open(struct spawner *spawner, int count, struct slots **ret, struct assay_error *err);
 /* Finishes all jobs first. Accepts NULL. */
 void slots_close(struct slots *slots);
-int slots_count(const struct slots *slots);
 /* Blocks while `backlog` (two a slot, and two more) jobs are unfinished. Any thread but a slot's. */
 void slots_submit(struct slots *slots, struct job *job);
 /* Blocks until no job is unfinished. Any thread but a slot's. */

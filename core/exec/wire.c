@@ -6,6 +6,7 @@
 #include "exec/wire.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/files.h"
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -16,27 +17,13 @@ struct sheet_head {
 	uint32_t argc, envc;
 };
 
-static int strings_append(struct buffer *out, const char *const *strings, uint32_t *ret_count)
+/* Returns how many they are. */
+static uint32_t strings_append(struct buffer *out, const char *const *strings)
 {
 	uint32_t count = 0;
 	for (; strings && strings[count]; count++)
 		buffer_append(out, strings[count], strlen(strings[count]) + 1);
-	*ret_count = count;
-	return 0;
-}
-
-static int write_all(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, bytes, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	return count;
 }
 
 int sheet_write(const struct limits *limits, bool has_identity, uid_t uid, gid_t gid, const char *const *argv,
@@ -51,14 +38,14 @@ int sheet_write(const struct limits *limits, bool has_identity, uid_t uid, gid_t
 
 	auto_buffer struct buffer text = {0};
 	buffer_append(&text, &head, sizeof(head));
-	strings_append(&text, argv, &head.argc);
-	strings_append(&text, env, &head.envc);
+	head.argc = strings_append(&text, argv);
+	head.envc = strings_append(&text, env);
 	memcpy(text.data, &head, sizeof(head));
 
 	auto_close int fd = memfd_create("assay-sheet", MFD_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, ASSAY_SYSTEM, errno, "cannot make a memfd");
-	if (write_all(fd, text.data, text.len))
+	if (file_write_all(fd, buffer_str(&text)))
 		return error_set(err, ASSAY_SYSTEM, errno, "cannot write the command to a memfd");
 	return steal_fd(&fd);
 }

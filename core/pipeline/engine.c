@@ -104,11 +104,6 @@ const struct registry *engine_registry(const struct engine *engine)
 	return engine->registry;
 }
 
-int engine_slots(const struct engine *engine)
-{
-	return slots_count(engine->slots);
-}
-
 void engine_submit(struct engine *engine, struct request *request)
 {
 	slots_submit(engine->slots, work_new(&engine->workshop, request));

@@ -14,7 +14,6 @@ struct engine;
 
 struct engine_config {
 	const char *const *plugin_roots; /* NULL-terminated; searched in order */
-	const char *conf_root;           /* holds pipelines/ and datasets/ */
 	const char *spawner;             /* path of assay-spawner */
 	int slots;                       /* boxes at a time; 0: one per CPU this process may use */
 };
@@ -25,11 +24,10 @@ int engine_open(const struct engine_config *config, struct engine **ret, struct 
 void engine_close(struct engine *engine);
 
 const struct registry *engine_registry(const struct engine *engine);
-int engine_slots(const struct engine *engine);
 
 /*
  * Queues a request; it belongs to the engine until its done() returns. Blocks while as many requests are in flight as
- * keep every slot busy (backlog_max), so a caller may stream a file of any size. Requests share the slots fairly: each
+ * keep every slot busy, so a caller may stream a file of any size. Requests share the slots fairly: each
  * gets its next case in turn. Any thread, except from within done().
  */
 void engine_submit(struct engine *engine, struct request *request);
